@@ -1,0 +1,167 @@
+"""An inventory judged for a target: all that a report needs, serialisable, renderable later without torch.
+
+The field names are the keys of the JSON contract (``docs/json.md``): extend, never rename.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from opscan.inventory import Dim, Location, Phase, Trace
+from opscan.target import Target
+
+Verdict = Literal["supported", "slow", "fallback", "unsupported", "unknown"]
+Severity = Literal["error", "warning", "info"]
+FailOn = Literal["unsupported", "fallback", "slow", "unknown", "never"]
+
+#: From worst to best, as reports sort them.
+VERDICTS: tuple[Verdict, ...] = ("unsupported", "fallback", "slow", "unknown", "supported")
+
+#: A tensor as the contract writes it: ``["float32", [1, 512]]``.
+TensorPair = tuple[str, tuple[Dim, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Where a verdict comes from. ``kind``: ``torch_npu`` (registrations of a release), ``observed`` (the real adapter on
+    the simulated runtime), ``cann`` (documented constraints), ``override`` (curated), ``host`` (the user's own process)."""
+
+    kind: str
+    release: str
+    detail: str = ""
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NumericCheck:
+    """A replacement compared with the original: largest absolute and relative error over all outputs.
+
+    ``shapes`` are the inputs used; ``scaled`` says that the recorded shapes were too large and were scaled down.
+    """
+
+    max_abs_error: float
+    max_rel_error: float
+    tolerance: float
+    passed: bool
+    shapes: tuple[TensorPair, ...] = ()
+    scaled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Substitution:
+    """Code to write instead. ``supported`` says whether every operator of the replacement is supported on the target."""
+
+    id: str
+    title: str
+    before: str
+    after: str
+    supported: bool
+    ops: tuple[str, ...] = ()
+    check: NumericCheck | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AssessedOp:
+    """One (name, phase, dtypes, verdict), with one example of its shapes. ``facts`` fill the rule's message in any language."""
+
+    name: str
+    verdict: Verdict
+    rule: str | None
+    reason: str | None
+    phase: Phase
+    count: int
+    dtypes: tuple[str, ...]
+    inputs: tuple[TensorPair, ...]
+    outputs: tuple[TensorPair, ...]
+    kernels: tuple[str, ...] = ()
+    locations: tuple[Location, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    conflicts: tuple[str, ...] = ()
+    substitutions: tuple[Substitution, ...] = ()
+    routes: dict[str, str] = field(default_factory=dict)
+    parts: tuple[str, ...] = ()
+    facts: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class AssessedFinding:
+    """A finding about the model, with its message written out."""
+
+    rule: str
+    severity: Severity
+    message: str
+    locations: tuple[Location, ...] = ()
+    facts: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """``ops`` counts entries, ``calls`` counts executions; the others count entries by verdict."""
+
+    ops: int
+    calls: int
+    supported: int
+    slow: int
+    fallback: int
+    unsupported: int
+    unknown: int
+
+
+@dataclass(frozen=True, slots=True)
+class PersonDays:
+    low: float
+    likely: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class CostItem:
+    """One line of the arithmetic: ``quantity`` × the weight named ``weight`` = ``days``."""
+
+    weight: str
+    title: str
+    quantity: int
+    unit: PersonDays
+    days: PersonDays
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    person_days: PersonDays
+    items: tuple[CostItem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    passed: bool
+    fail_on: FailOn
+
+
+@dataclass(frozen=True, slots=True)
+class ToolInfo:
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    reference: str
+    parameters: int
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """The whole result. ``warnings`` are about the target itself (an undocumented pair of releases, for instance)."""
+
+    schema: int
+    tool: ToolInfo
+    model: ModelInfo
+    target: Target
+    trace: Trace
+    ops: tuple[AssessedOp, ...]
+    findings: tuple[AssessedFinding, ...]
+    summary: Summary
+    cost: Cost
+    gate: Gate
+    warnings: tuple[str, ...] = ()

@@ -1,0 +1,105 @@
+"""What a model executes: operator calls, where they stand in the user's code, and what a trace could not see.
+
+Nothing here imports torch or touches a file: these values travel between the tracing process and the rest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+Phase = Literal["forward", "backward", "optimizer"]
+
+#: A size: a number, or the name of a symbolic dimension.
+Dim = int | str
+
+
+@dataclass(frozen=True, slots=True)
+class TensorSpec:
+    """One tensor argument or result: dtype by its torch name without the prefix (``float32``), and shape."""
+
+    dtype: str
+    shape: tuple[Dim, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A line of the user's code. ``file`` is relative to the model's folder where it lies below it; ``module`` is the
+    qualified name in ``model.named_modules()``, empty for the model itself."""
+
+    file: str
+    line: int
+    module: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OpCall:
+    """One operator at one call site.
+
+    ``name`` is the qualified overload (``aten::add.Tensor``; ``.default`` is dropped). ``inputs`` are all its tensor
+    arguments in schema order, lists flattened, ``None`` left out. ``attributes`` are the other arguments as
+    (parameter name, ``repr``) pairs. ``parts`` are the operators that a composite-explicit kernel calls below the
+    Python dispatch key, where a dispatch mode does not see them; empty for every other operator.
+    """
+
+    name: str
+    phase: Phase
+    inputs: tuple[TensorSpec, ...]
+    outputs: tuple[TensorSpec, ...]
+    attributes: tuple[tuple[str, str], ...] = ()
+    location: Location | None = None
+    count: int = 1
+    parts: tuple[OpCall, ...] = ()
+
+    @property
+    def dtypes(self) -> tuple[str, ...]:
+        """dtypes of the tensor arguments, in order; those of the results for an operator without tensor arguments."""
+        return tuple(spec.dtype for spec in (self.inputs or self.outputs))
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something about the model rather than one operator, by rule id. ``facts`` fill the rule's message."""
+
+    rule: str
+    facts: dict[str, str] = field(default_factory=dict)
+    locations: tuple[Location, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One tracer that was tried, and why it failed if it did."""
+
+    tracer: str
+    ok: bool
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """How an inventory was obtained. ``approximate``: the host's torch is not the target's, so decompositions may differ.
+    ``complete`` is false where a value that depends on data was assumed; ``unseen`` says in words what was not seen."""
+
+    tracer: str
+    engine: str
+    host_torch: str
+    approximate: bool
+    complete: bool
+    unseen: tuple[str, ...] = ()
+    attempts: tuple[Attempt, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    """Every operator call of one model.
+
+    ``host_kernels`` maps each operator in ``calls`` to the dispatch keys for which the tracing process itself holds an
+    explicit kernel: the only evidence there is for operators that the user's own code registers.
+    """
+
+    reference: str
+    parameters: int
+    trace: Trace
+    calls: tuple[OpCall, ...]
+    findings: tuple[Finding, ...] = ()
+    host_kernels: dict[str, tuple[str, ...]] = field(default_factory=dict)
