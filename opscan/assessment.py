@@ -35,13 +35,14 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class NumericCheck:
-    """A replacement compared with the original: largest absolute and relative error over all outputs.
+    """A replacement compared with the original: largest absolute and relative error over all outputs, ``None`` where it is
+    not finite (JSON has no such numbers).
 
     ``shapes`` are the inputs used; ``scaled`` says that the recorded shapes were too large and were scaled down.
     """
 
-    max_abs_error: float
-    max_rel_error: float
+    max_abs_error: float | None
+    max_rel_error: float | None
     tolerance: float
     passed: bool
     shapes: tuple[TensorPair, ...] = ()

@@ -1,0 +1,1 @@
+"""An assessment as a terminal summary, an HTML report or JSON: one file per format, all fed by :class:`Assessment`."""
