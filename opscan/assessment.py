@@ -47,6 +47,7 @@ class NumericCheck:
     passed: bool
     shapes: tuple[TensorPair, ...] = ()
     scaled: bool = False
+    absolute_tolerance: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,8 @@ class Substitution:
     ops: tuple[str, ...] = ()
     check: NumericCheck | None = None
     note: str = ""
+    title_zh: str = ""
+    note_zh: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +129,7 @@ class CostItem:
     quantity: int
     unit: PersonDays
     days: PersonDays
+    title_zh: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,9 @@ class OpCall:
 
     ``name`` is the qualified overload (``aten::add.Tensor``; ``.default`` is dropped). ``inputs`` are all its tensor
     arguments in schema order, lists flattened, ``None`` left out. ``attributes`` are the other arguments as
-    (parameter name, ``repr``) pairs. ``parts`` are the operators that a composite-explicit kernel calls below the
+    (parameter name, ``repr``) pairs. ``parameters`` names the schema parameter of each input, in the same order; an
+    element of a list carries its position (``tensors[0]``; ``indices[1]`` in ``x[:, i]``), and it is empty where the
+    tracer knows no schema. ``parts`` are the operators that a composite-explicit kernel calls below the
     Python dispatch key, where a dispatch mode does not see them; empty for every other operator.
     """
 
@@ -50,6 +52,7 @@ class OpCall:
     location: Location | None = None
     count: int = 1
     parts: tuple[OpCall, ...] = ()
+    parameters: tuple[str, ...] = ()
 
     @property
     def dtypes(self) -> tuple[str, ...]:
