@@ -38,7 +38,9 @@ class NumericCheck:
     """A replacement compared with the original: largest absolute and relative error over all outputs, ``None`` where it is
     not finite (JSON has no such numbers).
 
-    ``shapes`` are the inputs used; ``scaled`` says that the recorded shapes were too large and were scaled down.
+    Passed means |error| ≤ ``absolute_tolerance`` + ``tolerance`` × |expected| for every element; ``max_rel_error`` is over
+    the elements whose expected magnitude exceeds ``absolute_tolerance``. ``shapes`` are the inputs used;
+    ``scaled`` says that the recorded shapes were too large and were scaled down.
     """
 
     max_abs_error: float | None
