@@ -1,0 +1,35 @@
+"""Reading the raw tables of ``support_matrix/sources``."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+#: CANN releases with documented APIs, from the oldest to the newest; borrowing and conflicts follow this order.
+DOCUMENTED_RELEASES = ("8.5.0", "9.0.0", "9.1.0", "9.2.0-beta.1", "master")
+
+#: op-plugin release that a torch_npu wheel is built from. 2.1.0.post17 and 2.6.0.post5 by the table of versions;
+#: 2.13.0 by branch v2.13.0-26.2.0 (named in the wheel's METADATA), whose operator list equals master's exactly.
+OP_PLUGIN = {"2.1.0.post17": "7.2.0", "2.6.0.post5": "7.3.0", "2.13.0": "master"}
+
+
+def read_table(root: Path, name: str) -> pd.DataFrame:
+    """A raw table, every cell a string."""
+    return pd.read_csv(root / "sources" / f"{name}.csv.gz", dtype=str, keep_default_na=False)
+
+
+def read_dispatch(root: Path, release: str) -> dict[str, list[str]]:
+    """Operator → dispatch keys with an explicit kernel, as read from one torch_npu release."""
+    with gzip.open(root / "sources" / "dispatch" / f"{release}.json.gz", "rt", encoding="utf-8") as file:
+        dump: dict[str, Any] = json.load(file)
+    return dump
+
+
+def qualified(overload: str) -> str:
+    """``aten.add.Tensor`` → ``aten::add.Tensor``; ``aten.addmm.default`` → ``aten::addmm``."""
+    namespace, name, variant = overload.split(".", 2)
+    return f"{namespace}::{name}" if variant == "default" else f"{namespace}::{name}.{variant}"

@@ -1,0 +1,241 @@
+"""The files of the support matrix as typed values, and loading them with errors that name file and key."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import msgspec
+
+from opscan.errors import MatrixError
+from opscan.matrix.claims import ClaimCode
+
+#: The schema number that this version of opscan reads.
+SCHEMA = 1
+
+_REINSTALL = "Install opscan again, or run `opscan matrix build` in a checkout."
+
+
+class Source(msgspec.Struct, frozen=True):
+    """Where a table's facts come from."""
+
+    table: str
+    note: str = ""
+
+
+class OpEntry(msgspec.Struct, frozen=True):
+    """One operator in one torch_npu release; see :class:`opscan.matrix.claims.Registration`."""
+
+    keys: tuple[str, ...] = ()
+    impl: tuple[str, ...] = ()
+    aclnn: tuple[str, ...] = ()
+    hidden_cpu: bool = False
+
+
+class RegistrationsFile(msgspec.Struct, frozen=True):
+    schema: int
+    release: str
+    torch: str
+    op_plugin: str
+    sources: tuple[Source, ...]
+    ops: dict[str, OpEntry]
+
+
+class Row(msgspec.Struct, frozen=True):
+    """What calls with these tensor dtypes did.
+
+    ``dtypes``, ``results``: of tensor arguments and results, in order, joined by blanks (no results: not recorded).
+    ``kernels``: distinct launches in the order first seen. ``copies``: blocking copies between host and device.
+    ``refused``: the adapter's own complaint about the dtypes; nothing was computed then.
+    """
+
+    dtypes: str = ""
+    results: str = ""
+    kernels: tuple[str, ...] = ()
+    copies: int = 0
+    refused: str = ""
+
+
+class ObservedOp(msgspec.Struct, frozen=True):
+    rows: tuple[Row, ...]
+
+
+class ObservedFile(msgspec.Struct, frozen=True):
+    schema: int
+    release: str
+    soc: str
+    sources: tuple[Source, ...]
+    ops: dict[str, ObservedOp]
+
+
+class Parameter(msgspec.Struct, frozen=True, rename={"borrowed": "from"}):
+    """The dtypes that one parameter of an API accepts on the SoC.
+
+    ``borrowed``: the release they are taken from, where the table of this release leaves them out.
+    ``disputed``: dtypes that are not listed here but elsewhere, in a way that makes a "no" doubtful.
+    ``corrected``: the id of the override that changed them.
+    """
+
+    io: str
+    dtypes: tuple[str, ...] = ()
+    borrowed: str = ""
+    disputed: tuple[str, ...] = ()
+    corrected: str = ""
+
+
+class Api(msgspec.Struct, frozen=True, rename={"borrowed": "from"}):
+    """One aclnn API on one SoC at one CANN release.
+
+    ``signatures``: [kind letter, parameter name] in order, floating-point parameters left out, this release's first.
+    ``ai_cpu``: dtypes that the API accepts but only the AI CPU computes.
+    """
+
+    supported: bool
+    signatures: tuple[tuple[tuple[str, str], ...], ...] = ()
+    params: dict[str, Parameter] = {}
+    ai_cpu: tuple[str, ...] = ()
+    borrowed: str = ""
+    corrected: str = ""
+    source: str = ""
+
+
+class CannFile(msgspec.Struct, frozen=True):
+    schema: int
+    release: str
+    soc: str
+    sources: tuple[Source, ...]
+    apis: dict[str, Api]
+
+
+class TorchNpuRelease(msgspec.Struct, frozen=True):
+    """``cann``: releases it is documented for. ``compatible``: documented as compatible (``8.5.X`` is a line)."""
+
+    torch: str
+    table: bool
+    cann: tuple[str, ...] = ()
+    compatible: tuple[str, ...] = ()
+
+
+class CannRelease(msgspec.Struct, frozen=True):
+    socs: tuple[str, ...] = ()
+
+
+class ReleasesFile(msgspec.Struct, frozen=True):
+    """``…_order`` lists releases from the oldest to the newest."""
+
+    schema: int
+    sources: tuple[Source, ...]
+    torch_npu_order: tuple[str, ...]
+    cann_order: tuple[str, ...]
+    torch_npu: dict[str, TorchNpuRelease]
+    cann: dict[str, CannRelease]
+
+
+class Soc(msgspec.Struct, frozen=True):
+    title: str
+    aliases: tuple[str, ...]
+    warned: dict[str, str] = {}
+
+
+class SocsFile(msgspec.Struct, frozen=True):
+    """``warned`` aliases resolve with the warning given."""
+
+    schema: int
+    sources: tuple[Source, ...]
+    socs: dict[str, Soc]
+
+
+class Correction(msgspec.Struct, frozen=True):
+    """A reviewed correction of one API of a CANN table, applied when the table is built.
+
+    ``supported`` replaces the documented yes or no. For ``parameter``: ``dtypes`` replaces the listed dtypes, ``add``
+    adds to them. ``signature``: the API's true parameters, as (kind letter, name). Empty ``cann``: every release.
+    """
+
+    id: str
+    api: str
+    socs: tuple[str, ...]
+    evidence: str
+    source: str
+    date: str
+    cann: tuple[str, ...] = ()
+    supported: bool | None = None
+    parameter: str = ""
+    dtypes: tuple[str, ...] = ()
+    add: tuple[str, ...] = ()
+    signature: tuple[tuple[str, str], ...] = ()
+
+
+class Statement(msgspec.Struct, frozen=True):
+    """A reviewed answer for operators, before any table is asked.
+
+    It holds for calls of ``ops`` ("any": all) where one of the tensor dtypes is in ``dtypes`` ("any": all), on ``socs``,
+    at ``cann`` and ``torch_npu`` releases (empty: every one).
+    """
+
+    id: str
+    ops: tuple[str, ...]
+    dtypes: tuple[str, ...]
+    socs: tuple[str, ...]
+    status: Literal["supported", "unsupported", "unknown"]
+    evidence: str
+    source: str
+    date: str
+    cann: tuple[str, ...] = ()
+    torch_npu: tuple[str, ...] = ()
+    code: ClaimCode = "ok"
+    detail: str = ""
+    kernels: tuple[str, ...] = ()
+    host_sync: bool = False
+    cpu_inside: bool = False
+    ai_cpu: bool = False
+
+
+class OverridesFile(msgspec.Struct, frozen=True):
+    schema: int
+    corrections: tuple[Correction, ...] = ()
+    statements: tuple[Statement, ...] = ()
+
+
+File = TypeVar("File", bound=msgspec.Struct)
+
+
+def load(path: Path, kind: type[File]) -> File:
+    """Decode one file of the matrix.
+
+    Raises MatrixError where the file is missing, unreadable, from a newer schema, or does not fit: with file and key.
+    """
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise MatrixError(f"{path}: {error.strerror or error}", _REINSTALL) from error
+    try:
+        schema = msgspec.json.decode(raw, type=_Header).schema
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise MatrixError(f"{path}: {error}", _REINSTALL) from error
+    if schema != SCHEMA:
+        raise MatrixError(
+            f"{path}: key schema is {schema}, this opscan reads {SCHEMA}",
+            "Upgrade opscan." if schema > SCHEMA else _REINSTALL,
+        )
+    try:
+        return msgspec.json.decode(raw, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise MatrixError(f"{path}: {_where(raw, kind)}{error}", _REINSTALL) from error
+
+
+class _Header(msgspec.Struct, frozen=True):
+    schema: int
+
+
+def _where(raw: bytes, kind: type[msgspec.Struct]) -> str:
+    """The key of the first entry that does not fit, where the fault lies in a table (msgspec writes ``[...]``)."""
+    document: dict[str, Any] = msgspec.json.decode(raw)
+    hints = {field.name: field.type for field in msgspec.structs.fields(kind)}
+    for table in ("ops", "apis", "torch_npu", "cann", "socs"):
+        for key, entry in (document.get(table) or {}).items() if isinstance(document.get(table), dict) else ():
+            try:
+                msgspec.convert({key: entry}, hints[table], str_keys=True)
+            except (msgspec.ValidationError, KeyError):
+                return f"key {table}.{key}: "
+    return ""

@@ -1,0 +1,96 @@
+"""Joining an observed launch with the documented constraints of its API.
+
+Matching dtypes to documented parameters by position fails for almost half of the launches, because tables list scalars
+and arrays too, repeat parameters or omit some. So: align the launch's arguments with the API's signature by arity and
+kind, join dtypes by parameter **name**, let inputs decide, and answer ``unknown`` where sources disagree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from opscan.matrix.claims import ClaimCode
+from opscan.matrix.files import Api, Parameter
+from opscan.matrix.launches import Argument, Launch
+
+Signature = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """Whether CANN accepts one launch. ``borrowed``: releases whose lists answered in place of missing ones."""
+
+    status: Literal["supported", "unsupported", "unknown"]
+    code: ClaimCode
+    api: str
+    parameter: str = ""
+    dtype: str = ""
+    detail: str = ""
+    ai_cpu: bool = False
+    borrowed: frozenset[str] = frozenset()
+    corrected: frozenset[str] = frozenset()
+    conflicts: tuple[str, ...] = ()
+
+
+def align(
+    signatures: tuple[Signature, ...], arguments: tuple[Argument, ...]
+) -> list[tuple[str, tuple[str, ...]]] | None:
+    """(parameter name, dtypes) of the tensors of a launch by the first signature that fits; None where none does."""
+    for signature in signatures:
+        if len(signature) == len(arguments) and all(map(_fits, arguments, signature)):
+            pairs = zip(arguments, signature, strict=True)
+            return [(name, a.dtypes) for a, (kind, name) in pairs if kind in "TL" and a.dtypes]
+    return None
+
+
+def _fits(argument: Argument, parameter: tuple[str, str]) -> bool:
+    """A null or plain value fits everything: an optional tensor may be null, a pointer the log lost is plain."""
+    return argument.kind in "0v" or argument.kind == parameter[0]
+
+
+def judge(launch: Launch, api: Api | None, cann: str) -> Judgement:
+    """Whether an API as documented at CANN release ``cann`` accepts a launch's dtypes; ``api`` None is undocumented."""
+    if api is None:
+        return Judgement(
+            "unknown", "undocumented", launch.api, detail=f"{launch.api} has no documentation at CANN {cann}"
+        )
+    if not api.supported:
+        return Judgement("unsupported", "soc", launch.api, corrected=_ids(api.corrected))
+    tensors = align(api.signatures, launch.arguments)
+    if tensors is None:
+        detail = f"no documented signature of {launch.api} fits the arguments seen"
+        return Judgement("unknown", "undocumented", launch.api, detail=detail)
+    facts = [(name, dtype, api.params.get(name)) for name, dtypes in tensors for dtype in dtypes]
+    for name, dtype, parameter in facts:
+        if parameter is not None and not _accepts(parameter, dtype):
+            return _refusal(launch.api, name, dtype, parameter, cann)
+    inputs = {dtype for _, dtype, parameter in facts if parameter is None or parameter.io != "out"}
+    used = [parameter for _, _, parameter in facts if parameter is not None]
+    return Judgement(
+        "supported",
+        "ok",
+        launch.api,
+        ai_cpu=bool(inputs & set(api.ai_cpu)),
+        borrowed=_ids(api.borrowed, *(p.borrowed for p in used)),
+        corrected=_ids(api.corrected, *(p.corrected for p in used)),
+    )
+
+
+def _accepts(parameter: Parameter, dtype: str) -> bool:
+    """Inputs decide: what an output lists says nothing of the call. No list is no refusal."""
+    return parameter.io == "out" or not parameter.dtypes or dtype in parameter.dtypes
+
+
+def _refusal(api: str, name: str, dtype: str, parameter: Parameter, cann: str) -> Judgement:
+    if dtype in parameter.disputed:
+        conflict = f"{api}.{name}: {dtype} is not listed at CANN {cann}, but another release's table contradicts that"
+        return Judgement("unknown", "conflict", api, name, dtype, conflicts=(conflict,))
+    if parameter.borrowed:
+        detail = f"{api}.{name} is not listed at CANN {cann}; CANN {parameter.borrowed} lists it without {dtype}"
+        return Judgement("unknown", "undocumented", api, name, dtype, detail)
+    return Judgement("unsupported", "dtype", api, name, dtype, corrected=_ids(parameter.corrected))
+
+
+def _ids(*names: str) -> frozenset[str]:
+    return frozenset(name for name in names if name)

@@ -1,0 +1,57 @@
+"""Reading what the simulated runtime logged for one operator call.
+
+A launch is written ``aclnnAddmm[T:float32 T:float32 S:int64 v 0]``: the arguments of the kernel's ``GetWorkspaceSize``
+call in order, without floating-point values (they travel in registers the log does not see). ``T`` tensor, ``L`` tensor
+list, ``S`` scalar, ``I B F Z`` arrays of int, bool, float, scalar, ``v`` a plain value, ``0`` null or zero. The other
+words of the log are copies.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+#: A copy to or from the host for which the caller waits (``aclrtMemcpy``), and an asynchronous one to the host.
+COPY_WORDS = frozenset({"copy", "D2H"})
+
+_LAUNCH = re.compile(r"(?:GE )?(\w+)\[([^\]]*)\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One argument of a kernel: its kind letter, and dtypes where it holds tensors or a scalar."""
+
+    kind: str
+    dtypes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.kind}:{','.join(self.dtypes)}" if self.dtypes else self.kind
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """One kernel launch: the aclnn API, or the graph-engine operator of the legacy path."""
+
+    api: str
+    arguments: tuple[Argument, ...]
+
+    def __str__(self) -> str:
+        return f"{self.api}[{' '.join(map(str, self.arguments))}]"
+
+
+def parse_launch(text: str) -> Launch | None:
+    """The launch that ``text`` writes; None for a copy or anything else that is no aclnn launch."""
+    match = _LAUNCH.fullmatch(text)
+    if match is None or text.startswith("GE "):
+        return None
+    return Launch(match[1], tuple(_argument(word) for word in match[2].split()))
+
+
+def _argument(word: str) -> Argument:
+    kind, _, dtypes = word.partition(":")
+    return Argument(kind, tuple(dtypes.split(",")) if dtypes else ())
+
+
+def split_events(text: str) -> tuple[str, ...]:
+    """The events of one logged call: ``"aclnnMin[…] ; copy"`` → ``("aclnnMin[…]", "copy")``."""
+    return tuple(event for event in text.split(" ; ") if event)
