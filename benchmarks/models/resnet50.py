@@ -39,7 +39,9 @@ class ResNet(nn.Module):
         self.relu = nn.ReLU(inplace=True)
         self.maxpool = nn.MaxPool2d(3, stride=2, padding=1)
         self.inputs = 64
-        self.layers = nn.Sequential(*(self._stage(64 << level, depth, min(level, 1) + 1) for level, depth in enumerate(depths)))
+        self.layers = nn.Sequential(
+            *(self._stage(64 << level, depth, min(level, 1) + 1) for level, depth in enumerate(depths))
+        )
         self.avgpool = nn.AdaptiveAvgPool2d(1)
         self.fc = nn.Linear(self.inputs, classes)
 
