@@ -1,0 +1,1 @@
+"""Models to inventories. One file per tracer; ``interface.py`` says what a tracer is given and returns."""

@@ -1,0 +1,141 @@
+"""What torch_npu's own kernels call, for operators that it takes away from stock torch's decompositions or derivatives.
+
+Every entry was observed with the real torch_npu 2.13.0 on a simulated runtime, under a dispatch mode, forward and backward;
+``benchmarks/agreement.py`` repeats the comparison on whole models. Two kinds:
+
+- ``LEAVES``: the operator itself reaches the device. Its value lists the operators of its backward, where the adapter has a
+  derivative of its own; None where stock torch's derivative serves.
+- ``rewrites.py``: operators whose kernel is a composition of others.
+
+Composite operators that a release registers and neither names decompose in the adapter as they do in stock torch
+(``adaptive_avg_pool2d``, ``log_sigmoid``, ``argsort``, ``contiguous``, ``fft_fftshift``, ``_weight_norm`` …).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.utils._pytree import tree_flatten, tree_unflatten
+
+from opscan.tracing.virtual_npu import never
+
+if TYPE_CHECKING:
+    from opscan.tracing.recorder import Recorder
+
+LEAVES: dict[str, tuple[str, ...] | None] = {
+    "aten::matmul": ("aten::matmul_backward",),
+    "aten::gather": ("npu::npu_gather_backward",),
+    "aten::kl_div": ("npu::kl_div_backward", "npu::kl_div_target_backward"),
+    "aten::l1_loss": ("npu::l1_loss_backward", "npu::l1_loss_backward"),
+    "aten::binary_cross_entropy_with_logits": ("npu::npu_binary_cross_entropy_with_logits_backward",),
+    "aten::repeat_interleave.self_int": ("npu::repeat_interleave_backward_int",),
+    "aten::repeat_interleave.self_Tensor": ("npu::repeat_interleave_backward_tensor",),
+    "aten::renorm": ("npu::npu_renorm_backward",),
+    "aten::stft": ("npu::stft_backward",),
+    "aten::_fft_r2c": ("npu::fft_r2c_backward",),
+    "aten::_fft_c2r": ("npu::fft_c2r_backward",),
+    "aten::inverse": ("aten::transpose.int", "aten::matmul", "aten::transpose.int", "aten::matmul", "aten::neg"),
+    "aten::linalg_cholesky": (
+        "aten::transpose.int",
+        "aten::matmul",
+        "aten::tril",
+        "aten::add.Tensor",
+        "aten::mul.Scalar",
+        "aten::linalg_solve_triangular",
+    ),
+    "aten::cdist": ("aten::_cdist_backward", "aten::transpose.int", "aten::clone", "aten::_cdist_backward"),
+    "aten::isclose": None,
+    "aten::isfinite": None,
+    "aten::silu_backward": None,
+    "aten::mish_backward": None,
+}
+
+
+def install(recorder: Recorder, registered: frozenset[str]) -> torch.library.Library:
+    """Register kernels for the operators above that the release registers. Keep the library alive for the trace."""
+    from opscan.tracing.rewrites import REWRITES
+
+    library = torch.library.Library("aten", "IMPL")
+    for name, backward in LEAVES.items():
+        if name not in registered:
+            continue
+        short = name.partition("::")[2]
+        library.impl(short, never, "PrivateUse1")
+        if backward is not None:
+            kernel = _differentiable_leaf(_overload(name), backward, recorder)
+            library.impl(short, kernel, "AutogradPrivateUse1")
+    for name, rewrite in REWRITES.items():
+        if name in registered:
+            library.impl(name.partition("::")[2], _above_autograd(rewrite, recorder, registered), "AutogradPrivateUse1")
+            library.impl(name.partition("::")[2], _above_autograd(rewrite, recorder, registered), "PrivateUse1")
+    return library
+
+
+def _overload(name: str) -> Any:
+    namespace, _, rest = name.partition("::")
+    packet, _, overload = rest.partition(".")
+    return getattr(getattr(getattr(torch.ops, namespace), packet), overload or "default")
+
+
+def _above_autograd(rewrite: Callable[..., Any], recorder: Recorder, registered: frozenset[str]) -> Callable[..., Any]:
+    def kernel(*args: Any, **kwargs: Any) -> Any:
+        return rewrite(recorder, registered, *args, **kwargs)
+
+    return kernel
+
+
+def _differentiable_leaf(func: Any, backward: tuple[str, ...], recorder: Recorder) -> Callable[..., Any]:
+    def kernel(*args: Any, **kwargs: Any) -> Any:
+        return leaf(recorder, lambda a, k: func(*a, **k), backward, args, kwargs)
+
+    return kernel
+
+
+def leaf(
+    recorder: Recorder,
+    forward: Callable[[Any, Any], Any],
+    backward: tuple[str, ...],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
+    """Run ``forward`` below autograd; where a gradient is needed, its backward records ``backward`` and yields empty gradients.
+
+    Shapes of gradients are those of the inputs; values do not exist in a trace.
+    """
+    flat, spec = tree_flatten((args, kwargs))
+    wanted = [isinstance(t, torch.Tensor) and t.requires_grad for t in flat]
+    if not (torch.is_grad_enabled() and any(wanted)):
+        with torch._C._AutoDispatchBelowAutograd():
+            return forward(args, kwargs)
+
+    class Leaf(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, *flat: Any) -> Any:
+            ctx.save_for_backward(*(t for t in flat if isinstance(t, torch.Tensor)))
+            a, k = tree_unflatten(list(flat), spec)
+            with torch._C._AutoDispatchBelowAutograd():
+                return forward(a, k)
+
+        @staticmethod
+        def backward(ctx: Any, *grads: Any) -> Any:
+            inputs = list(ctx.saved_tensors)
+            given = [g for g in grads if g is not None]
+            with recorder.paused():
+                results = [
+                    torch.empty_like(t) if w else None
+                    for t, w in zip(_at_tensors(flat, inputs), wanted, strict=True)
+                ]
+            outputs = [r for r in results if r is not None]
+            for name in backward:
+                recorder.emit(name, [*given, *inputs], outputs)
+            return tuple(results)
+
+    return Leaf.apply(*flat)  # type: ignore[no-untyped-call]
+
+
+def _at_tensors(flat: list[Any], tensors: list[torch.Tensor]) -> list[Any]:
+    """``flat`` with its tensors replaced, in order, by ``tensors``."""
+    remaining = iter(tensors)
+    return [next(remaining) if isinstance(t, torch.Tensor) else t for t in flat]

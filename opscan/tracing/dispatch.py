@@ -1,0 +1,218 @@
+"""The dispatch tracer, engine ``virtual``: the model runs on fake tensors on a virtual ``npu``, and the dispatcher decides.
+
+Weights are not allocated and nothing is computed, whatever the model's size. On a torch that cannot set up a private backend from
+Python (before 2.10) the same run happens on the CPU, and the inventory says that it is approximate.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any
+
+import torch
+from torch import nn
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch.utils._pytree import tree_leaves, tree_map_only
+
+from opscan.errors import OpscanError
+from opscan.inventory import Attempt, Inventory, Trace
+from opscan.tracing import values, virtual_npu
+from opscan.tracing.adapter import install
+from opscan.tracing.assumptions import Assumptions
+from opscan.tracing.conversion import untied_conversion
+from opscan.tracing.host import hides_parts, kernels_in_process
+from opscan.tracing.interface import Recipe, TraceOptions
+from opscan.tracing.module_path import ModulePath
+from opscan.tracing.recorder import Recorder
+from opscan.tracing.redirect import redirected
+from opscan.tracing.source import SourceLocator
+from opscan.tracing.user_error import is_limit, model_error
+
+#: A trace that failed behind an assumption is tried again with the last assumption reversed, so often.
+_RETRIES = 6
+
+#: Findings behind which an inventory is one path of many.
+_ASSUMPTIONS = ("OPS603",)
+
+
+class DispatchTracer:
+    name = "dispatch"
+
+    def __init__(self) -> None:
+        self._virtual = virtual_npu.available()
+        self._device = virtual_npu.setup() if self._virtual else torch.device("cpu")
+
+    def trace(self, recipe: Recipe, options: TraceOptions, progress: Callable[[str], None]) -> Inventory:
+        """One inventory. Raises ModelError for errors of the user's own code, LoadError from the recipe."""
+        flips: frozenset[tuple[str, int]] = frozenset()
+        first: _Run | None = None
+        for _ in range(_RETRIES):
+            run = _Run(self._device, recipe, options, flips, progress)
+            run.go()
+            first = first or run
+            if run.error is None:
+                return run.inventory(self._virtual, None)
+            line = run.assumptions.last
+            if line is None or line in flips or not run.recorder.running_reached:
+                break
+            flips = flips | {line}
+        assert first is not None and first.error is not None
+        return self._failed(first)
+
+    def _failed(self, run: _Run) -> Inventory:
+        """What was found before the failure, where the failure is the trace's own; else the user's error."""
+        error = run.error
+        assert error is not None
+        if isinstance(error, OpscanError):
+            raise error
+        assumed = run.assumptions.last is not None
+        if run.recorder.running_reached and (assumed or is_limit(error)):
+            return run.inventory(self._virtual, error)
+        raise model_error(error, run.locator, run.stage, run.shapes) from error
+
+
+class _Run:
+    """One attempt: import, build, move to the device, run."""
+
+    def __init__(
+        self,
+        device: torch.device,
+        recipe: Recipe,
+        options: TraceOptions,
+        flips: frozenset[tuple[str, int]],
+        progress: Callable[[str], None],
+    ) -> None:
+        self.device = device
+        self.recipe = recipe
+        self.options = options
+        self.progress = progress
+        self.locator = SourceLocator(recipe.root, os.path.dirname(os.path.realpath(torch.__file__)))
+        self.assumptions = Assumptions(self.locator, flips)
+        self.fake_mode = FakeTensorMode(allow_non_fake_inputs=True)
+        self.recorder = Recorder(
+            device, self.fake_mode, self.locator, self.assumptions, lambda func: hides_parts(func, options.registered)
+        )
+        self.error: Exception | None = None
+        self.stage = "importing"
+        self.parameters = 0
+        self.shapes = ""
+
+    def go(self) -> None:
+        with ExitStack() as stack:
+            library = install(self.recorder, self.options.registered) if self.device.type != "cpu" else None
+            stack.callback(library._destroy if library is not None else (lambda: None))
+            stack.enter_context(self.fake_mode)
+            stack.enter_context(self.recorder)
+            stack.enter_context(redirected(self.recorder))
+            stack.enter_context(untied_conversion())
+            try:
+                self._run()
+            except Exception as error:
+                self.error = error
+            finally:
+                self.recorder.running = False
+
+    def _run(self) -> None:
+        self.progress("building the model")
+        self.stage = "building"
+        with _inert_initialisers():
+            model, args, kwargs = self.recipe.load()
+        self._count(model)
+        if isinstance(model, nn.Module):
+            model._apply(self._to_device)
+        args, kwargs = tree_map_only(torch.Tensor, self._as_input, (args, kwargs))
+        self.shapes = ", ".join(f"{str(t.dtype)[6:]}{list(t.shape)}" for t in tree_leaves((args, kwargs)) if isinstance(t, torch.Tensor))
+        self.progress("tracing")
+        self.stage = "running"
+        recorder = self.recorder
+        recorder.module_path = ModulePath(model)
+        recorder.start()
+        with recorder.module_path.following():
+            if self.options.train:
+                self._train(model, args, kwargs)
+            else:
+                with torch.no_grad():
+                    model(*args, **kwargs)
+
+    def _train(self, model: Any, args: Any, kwargs: Any) -> None:
+        out = model(*args, **kwargs)
+        losses = [t for t in tree_leaves(out) if isinstance(t, torch.Tensor) and t.requires_grad]
+        recorder = self.recorder
+        with recorder.paused():
+            gradients = [torch.ones_like(t) for t in losses]
+        self.progress("tracing backward")
+        recorder.phase = "backward"
+        if losses:
+            with torch.autograd.set_multithreading_enabled(False):
+                torch.autograd.backward(losses, gradients)
+        trainable = [p for p in model.parameters() if p.grad is not None] if isinstance(model, nn.Module) else []
+        if trainable:
+            self.progress("tracing the optimizer")
+            recorder.phase = "optimizer"
+            torch.optim.AdamW(trainable).step()
+
+    def _count(self, model: Any) -> None:
+        if isinstance(model, nn.Module):
+            self.parameters = sum(p.numel() for p in model.parameters())
+
+    def _to_device(self, tensor: torch.Tensor) -> torch.Tensor:
+        moved = tensor.to(self.device)
+        if (held := values.known(tensor)) is not None and values.known(moved) is None:
+            values.attach(moved, held.value, held.storage.constant)
+        return moved
+
+    def _as_input(self, tensor: torch.Tensor) -> torch.Tensor:
+        """A sample input on the device. What it holds is known, but is data: no constant of the model."""
+        held = values.known(tensor) if isinstance(tensor, FakeTensor) else None
+        value = held.value if held is not None else (None if isinstance(tensor, FakeTensor) else tensor)
+        moved = tensor.detach().to(self.device).requires_grad_(tensor.requires_grad)
+        values.forget(moved)
+        if value is not None:
+            values.attach(moved, values.detached(value, copy=True), constant=False)
+        return moved
+
+    def inventory(self, virtual: bool, error: Exception | None) -> Inventory:
+        calls = self.recorder.calls()
+        findings = tuple(self.recorder.findings.values())
+        unseen: list[str] = []
+        if error is not None:
+            where = self.locator.of_error(error)
+            place = f" at {where[0]}:{where[1]}" if where else ""
+            unseen.append(f"The trace ended{place}: {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}")
+        if any(f.rule in _ASSUMPTIONS for f in findings):
+            unseen.append("Other paths: the model asks for values that depend on data, and one answer each was assumed.")
+        host = torch.__version__.split("+")[0]
+        trace = Trace(
+            tracer="dispatch",
+            engine="virtual" if virtual else "cpu",
+            host_torch=host,
+            approximate=not virtual or host != self.options.torch_release,
+            complete=not unseen,
+            unseen=tuple(unseen),
+            attempts=(Attempt("dispatch", error is None, None if error is None else unseen[0]),),
+        )
+        names = {c.name for c in calls} | {p.name for c in calls for p in c.parts}
+        return Inventory(
+            self.options.reference, self.parameters, trace, calls, findings, {n: kernels_in_process(n) for n in sorted(names)}
+        )
+
+
+def _inert_initialisers() -> Any:
+    """``torch.nn.init`` does nothing while a model is built: there is no memory to fill, and some of it reads values."""
+    from contextlib import contextmanager
+
+    @contextmanager
+    def inert() -> Any:
+        names = [n for n in dir(nn.init) if n.endswith("_") and not n.startswith("_")]
+        originals = {n: getattr(nn.init, n) for n in names}
+        for n in names:
+            setattr(nn.init, n, lambda tensor, *args, **kwargs: tensor)
+        try:
+            yield
+        finally:
+            for n, original in originals.items():
+                setattr(nn.init, n, original)
+
+    return inert()

@@ -1,0 +1,39 @@
+"""What every tracer is given and returns, and how it says that it could not go on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from opscan.inventory import Inventory
+
+
+@dataclass(frozen=True, slots=True)
+class TraceOptions:
+    """``registered``: operators with an NPU kernel in the target's torch_npu release. ``torch_release``: the torch that
+    release pairs with, to tell whether the host's torch answers for it. ``train`` adds backward and an optimizer step."""
+
+    reference: str
+    registered: frozenset[str]
+    torch_release: str
+    torch_npu_release: str
+    train: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How to get at the model. ``load`` imports and builds it anew at each call, so a tracer may try more than once."""
+
+    load: Callable[[], tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]]
+    root: Path
+
+
+class Tracer(Protocol):
+    """``name`` as in ``--tracer``. Errors of the user's own code become ModelError; what the tracer cannot follow ends the
+    inventory early, with ``trace.complete`` false and the place named in ``trace.unseen``."""
+
+    name: str
+
+    def trace(self, recipe: Recipe, options: TraceOptions, progress: Callable[[str], None]) -> Inventory: ...

@@ -1,0 +1,272 @@
+"""The dispatch mode that writes down every operator which reaches the traced device."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves, tree_map_only
+
+from opscan.inventory import Finding, Location, OpCall, Phase, TensorSpec
+from opscan.tracing import values
+from opscan.tracing.assumptions import Assumptions
+from opscan.tracing.module_path import ModulePath
+from opscan.tracing.redirect import is_cuda
+from opscan.tracing.source import SourceLocator
+
+_Key = tuple[Any, ...]
+_REPR_LIMIT = 200
+
+
+class Recorder(TorchDispatchMode):
+    """Records while ``running``; otherwise (import, construction) it only keeps values and redirects devices.
+
+    ``parts_of`` says whether an operator hides others below the Python key, so that it is run once more to see them.
+    """
+
+    def __init__(
+        self,
+        device: torch.device,
+        fake_mode: FakeTensorMode,
+        locator: SourceLocator,
+        assumptions: Assumptions,
+        parts_of: Callable[[Any], bool],
+    ) -> None:
+        super().__init__()
+        self.device = device
+        self.running = False
+        self.running_reached = False
+        self.phase: Phase = "forward"
+        self.module_path = ModulePath(None)
+        self.findings: dict[tuple[str, str, str, int], Finding] = {}
+        self._fake_mode = fake_mode
+        self._locator = locator
+        self._assumptions = assumptions
+        self._hides_parts = parts_of
+        self._calls: dict[_Key, int] = {}
+        self._parts: dict[_Key, tuple[OpCall, ...]] = {}
+        self._sink: dict[_Key, int] | None = None
+        self._paused = 0
+        self._origins: dict[int, Location | None] = {}
+
+    def start(self) -> None:
+        """The model's own run begins."""
+        self.running = True
+        self.running_reached = True
+
+    # --- what is asked of it -------------------------------------------------------------------------------
+
+    def calls(self) -> tuple[OpCall, ...]:
+        return tuple(self._to_call(key, count) for key, count in self._calls.items())
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Operators in here are the tracer's own, not the model's."""
+        self._paused += 1
+        try:
+            yield
+        finally:
+            self._paused -= 1
+
+    def emit(self, name: str, inputs: list[Any], outputs: list[Any], attributes: tuple[tuple[str, str], ...] = ()) -> None:
+        """Record an operator that the adapter calls and this process has no schema for."""
+        if self.running and not self._paused:
+            self._add(name, _specs(inputs), _specs(outputs), attributes)
+
+    # --- the observer of opscan.tracing.redirect ----------------------------------------------------------
+
+    def is_torch_calling(self) -> bool:
+        return self._locator.is_internal(sys._getframe(2))
+
+    def cuda_named(self, what: str) -> None:
+        self.finding("OPS601", {"what": what}, self._locator.locate(sys._getframe(2)))
+
+    def device_forgotten(self, factory: str) -> None:
+        frame = sys._getframe(3)
+        if self._locator.calls_directly(frame):
+            self.finding("OPS602", {"factory": factory}, self._locator.locate(frame))
+
+    def python_value(self, tensor: torch.Tensor, what: str) -> torch.Tensor:
+        """A real CPU tensor for a fake one: its known value, else the stated default."""
+        held = values.known(tensor)
+        if held is not None:
+            if not held.storage.constant:
+                self.assumed(what, "the sample input's own value")
+            return held.value.detach()
+        self.assumed(what, "zeros")
+        return values.zeros_for(tensor)
+
+    # --- findings -------------------------------------------------------------------------------------------
+
+    def finding(self, rule: str, facts: dict[str, str], where: tuple[str, int] | None) -> None:
+        key = (rule, "|".join(facts.values()), *(where or ("", 0)))
+        if key not in self.findings:
+            locations = (Location(*where, self.module_path.current),) if where else ()
+            self.findings[key] = Finding(rule, facts, locations)
+
+    def assumed(self, what: str, answer: str) -> None:
+        self.finding("OPS603", {"what": what, "answer": answer}, self._locator.locate(sys._getframe(2)))
+
+    # --- dispatch -------------------------------------------------------------------------------------------
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if func.namespace == "prim":
+            return func(*args, **kwargs)
+        if is_cuda(kwargs.get("device")):
+            self._cuda_in_dispatch(func)
+            kwargs = {**kwargs, "device": self.device}
+        args, kwargs = self._on_one_device(func, args, kwargs)
+        inputs = [t for t in tree_leaves((args, kwargs)) if isinstance(t, torch.Tensor)]
+        out = self._assumptions.run(self, func, args, kwargs, inputs)
+        if self._sink is None:
+            values.propagate(func, args, kwargs, inputs, out)
+        if self.running and not self._paused:
+            self._record(func, args, kwargs, inputs, out)
+        return out
+
+    def _cuda_in_dispatch(self, func: Any) -> None:
+        where = self._locator.locate(sys._getframe(2))
+        if not any(key[0] == "OPS601" and key[2:] == where for key in self.findings):
+            self.finding("OPS601", {"what": "cuda"}, where)
+
+    def _on_one_device(self, func: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
+        """Wrap real tensors, and move CPU tensors that meet the traced device: a real NPU would raise there."""
+        leaves = [t for t in tree_leaves((args, kwargs)) if isinstance(t, torch.Tensor)]
+        if all(isinstance(t, FakeTensor) for t in leaves):
+            devices = {t.device.type for t in leaves}
+            if len(devices) < 2:
+                return args, kwargs
+        args, kwargs = tree_map_only(torch.Tensor, self._fake, (args, kwargs))
+        leaves = [t for t in tree_leaves((args, kwargs)) if isinstance(t, torch.Tensor)]
+        traced = self.device.type
+        mixed = traced != "cpu" and any(t.device.type == traced for t in leaves)
+        strays = [t for t in leaves if t.device.type == "cpu" and t.dim() > 0]
+        if mixed and strays and not _crosses_devices(func, strays, leaves):
+            self.finding("OPS604", {"operator": qualified(func)}, self._locator.locate(sys._getframe(2)))
+            args, kwargs = tree_map_only(torch.Tensor, self._moved, (args, kwargs))
+        return args, kwargs
+
+    def _fake(self, tensor: torch.Tensor) -> torch.Tensor:
+        if isinstance(tensor, FakeTensor):
+            return tensor
+        if tensor.device.type == "meta":
+            return FakeTensor(self._fake_mode, torch.empty_like(tensor, device="meta"), self.device)
+        fake = self._fake_mode.fake_tensor_converter.from_real_tensor(self._fake_mode, tensor)
+        if values.known(fake) is None:
+            values.attach(fake, values.detached(tensor), constant=True)
+        return fake
+
+    def _moved(self, tensor: torch.Tensor) -> torch.Tensor:
+        if tensor.device.type != "cpu" or tensor.dim() == 0:
+            return tensor
+        moved = tensor.to(self.device)
+        if (held := values.known(tensor)) is not None:
+            values.attach(moved, held.value, held.storage.constant)
+        return moved
+
+    # --- recording ------------------------------------------------------------------------------------------
+
+    def _record(self, func: Any, args: Any, kwargs: Any, inputs: list[torch.Tensor], out: Any) -> None:
+        outputs = [t for t in tree_leaves(out) if isinstance(t, torch.Tensor)]
+        if not any(t.device.type == self.device.type for t in inputs) and not any(
+            t.device.type == self.device.type for t in outputs
+        ):
+            return
+        key = self._add(qualified(func), _specs(inputs), _specs(outputs), _attributes(func, args, kwargs))
+        if self._sink is None and self._hides_parts(func):
+            self._look_inside(func, args, kwargs, key)
+
+    def _add(
+        self, name: str, inputs: tuple[TensorSpec, ...], outputs: tuple[TensorSpec, ...], attributes: tuple[Any, ...]
+    ) -> _Key:
+        if self._sink is not None:
+            key: _Key = (name, self.phase, inputs, outputs, attributes, None)
+            self._sink[key] = self._sink.get(key, 0) + 1
+            return key
+        key = (name, self.phase, inputs, outputs, attributes, self._where())
+        self._calls[key] = self._calls.get(key, 0) + 1
+        return key
+
+    def _where(self) -> Location | None:
+        if self.phase == "backward":
+            node = torch._C._current_autograd_node()
+            return self._origins.get(node._sequence_nr()) if node is not None else None
+        found = self._locator.locate(sys._getframe(3))
+        location = Location(*found, self.module_path.current) if found else None
+        if torch.is_grad_enabled() or self.phase == "forward":
+            # The autograd node of this call was numbered just before the call reached the Python key.
+            self._origins[torch._C._autograd._get_sequence_nr() - 1] = location
+        return location
+
+    def _look_inside(self, func: Any, args: Any, kwargs: Any, key: _Key) -> None:
+        """Run a composite-explicit kernel once more, with its inner calls recorded apart."""
+        signature = (key[0], tuple(s.dtype for s in key[2]), tuple(len(s.shape) for s in key[2]))
+        if signature not in self._parts:
+            self._sink = {}
+            try:
+                with self:
+                    func._op_dk(torch._C.DispatchKey.CompositeExplicitAutograd, *args, **kwargs)
+            except Exception:  # what it calls stays unseen: judged unknown
+                self._sink = {}
+            finally:
+                sink, self._sink = self._sink, None
+            self._parts[signature] = tuple(self._to_call(k, n) for k, n in sink.items() if k[0] != key[0])
+        self._parts[key] = self._parts[signature]
+
+    def _to_call(self, key: _Key, count: int) -> OpCall:
+        name, phase, inputs, outputs, attributes, location = key
+        return OpCall(name, phase, inputs, outputs, attributes, location, count, self._parts.get(key, ()))
+
+
+def qualified(func: Any) -> str:
+    """``aten::add.Tensor``; ``.default`` is dropped."""
+    name: str = func._schema.name
+    overload = func._schema.overload_name
+    return f"{name}.{overload}" if overload else name
+
+
+_MAY_CROSS = frozenset({"aten::_to_copy", "aten::copy_", "aten::copy", "aten::set_.source_Tensor", "aten::_copy_from"})
+
+
+def _crosses_devices(func: Any, strays: list[torch.Tensor], leaves: list[torch.Tensor]) -> bool:
+    """Copies cross devices by design; indexing takes index tensors from the CPU."""
+    name = qualified(func)
+    if name in _MAY_CROSS:
+        return True
+    return name.startswith(("aten::index", "aten::_index")) and leaves[0].device.type != "cpu"
+
+
+_NAMES: dict[torch.dtype, str] = {}
+
+
+def dtype_name(dtype: torch.dtype) -> str:
+    name = _NAMES.get(dtype)
+    if name is None:
+        name = _NAMES[dtype] = str(dtype).removeprefix("torch.")
+    return name
+
+
+def _specs(tensors: list[Any]) -> tuple[TensorSpec, ...]:
+    return tuple(TensorSpec(dtype_name(t.dtype), tuple(int(s) for s in t.shape)) for t in tensors)
+
+
+def _attributes(func: Any, args: Any, kwargs: Any) -> tuple[tuple[str, str], ...]:
+    parameters = func._schema.arguments
+    given = [(p.name, a) for p, a in zip(parameters, args, strict=False)] + list(kwargs.items())
+    return tuple(
+        (name, repr(value)[:_REPR_LIMIT])
+        for name, value in given
+        if value is not None and not _has_tensor(value)
+    )
+
+
+def _has_tensor(value: Any) -> bool:
+    if isinstance(value, torch.Tensor):
+        return True
+    return isinstance(value, (list, tuple)) and any(isinstance(v, torch.Tensor) for v in value)

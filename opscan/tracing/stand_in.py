@@ -1,0 +1,37 @@
+"""The shapes of an operator's results, from one real run of its CPU kernel on made-up values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.utils._pytree import tree_map, tree_map_only
+
+from opscan.tracing import values
+
+
+def run_on_cpu(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], device: torch.device) -> Any:
+    """Call ``func`` on real CPU tensors of the arguments' shapes; return empty fake tensors like its results.
+
+    Raises NotImplementedError where there is no CPU kernel.
+    """
+    on_device = any(isinstance(t, torch.Tensor) and t.device.type == device.type for t in _leaves((args, kwargs)))
+    with torch._C._DisableTorchDispatch(), torch.no_grad():
+        real_args, real_kwargs = tree_map(_made_up, (args, kwargs))
+        results = func(*real_args, **real_kwargs)
+    onto = device if on_device else torch.device("cpu")
+    return tree_map_only(torch.Tensor, lambda t: torch.empty(tuple(t.shape), dtype=t.dtype, device=onto), results)
+
+
+def _leaves(tree: Any) -> list[Any]:
+    from torch.utils._pytree import tree_leaves
+
+    return tree_leaves(tree)
+
+
+def _made_up(leaf: Any) -> Any:
+    """Known values where there are any; ones otherwise, which are valid as indices, sizes, masks and numbers."""
+    if isinstance(leaf, torch.Tensor):
+        held = values.known(leaf)
+        return held.value if held is not None else torch.ones(tuple(leaf.shape), dtype=leaf.dtype)
+    return torch.device("cpu") if isinstance(leaf, torch.device) else leaf

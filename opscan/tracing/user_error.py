@@ -1,0 +1,60 @@
+"""An exception inside the user's model as a message that shows the user's own line."""
+
+from __future__ import annotations
+
+from torch._subclasses.fake_tensor import (
+    DataDependentOutputException,
+    DynamicOutputShapeException,
+    UnsupportedFakeTensorException,
+    UnsupportedOperatorException,
+)
+
+from opscan.errors import ModelError
+from opscan.tracing.source import SourceLocator
+
+#: Failures of a trace rather than of the model: an operator without a shape function, a value nobody can know.
+_LIMITS = (
+    DataDependentOutputException,
+    DynamicOutputShapeException,
+    UnsupportedFakeTensorException,
+    UnsupportedOperatorException,
+    NotImplementedError,
+)
+
+_STAGES = {"importing": "importing the file", "building": "building the model", "running": "running the model"}
+
+
+def is_limit(error: BaseException) -> bool:
+    """Whether the trace, not the model, is at fault."""
+    return isinstance(error, _LIMITS) or "a kernel of the virtual npu ran" in str(error)
+
+
+def model_error(error: BaseException, locator: SourceLocator, stage: str, shapes: str) -> ModelError:
+    """The user's file, line and source text, what was raised, and what to try."""
+    if isinstance(error, SyntaxError):
+        line = (error.text or "").strip()
+        place = f"{locator.shown(error.filename or '')}:{error.lineno}"
+        return ModelError(f"{place}: {error.msg}\n    {line}", "Fix the syntax of the file, then scan again.")
+    found = locator.of_error(error)
+    what = f"{type(error).__name__}: {_first_lines(str(error))}"
+    if found is None:
+        return ModelError(f"{_STAGES[stage]} failed: {what}")
+    file, number, text = found
+    source = f"\n    {text}" if text else ""
+    return ModelError(f"{file}:{number}: {_STAGES[stage]} failed:{source}\n  {what}", _hint(error, stage, shapes))
+
+
+def _first_lines(message: str) -> str:
+    lines = [line for line in message.splitlines() if line.strip()]
+    return "\n  ".join(lines[:3])[:600]
+
+
+def _hint(error: BaseException, stage: str, shapes: str) -> str:
+    message = str(error)
+    if isinstance(error, ModuleNotFoundError):
+        return f"Install {error.name!r} into the environment that opscan runs in, or scan a file that does without it."
+    if "indices" in message and ("Long" in message or "Int" in message):
+        return "Token ids are integers: give the dtype, for instance --input-shape 1,128:int64 or --input input_ids=1x128:int64"
+    if stage == "running" and shapes:
+        return f"The inputs were {shapes}. Give others with --input-shape or --input, or in example_inputs()."
+    return ""
