@@ -106,7 +106,8 @@ def _local_scalar(a: Assumptions, r: Recorder, func: Any, args: Any, kwargs: Any
         return a.scalar(r, tensor.dtype)
     if not held.storage.constant:
         r.assumed("a value", "the sample input's own value")
-    return held.value.item()
+    with values.computing():
+        return held.value.item()
 
 
 def _nonzero_count(a: Assumptions, r: Recorder, tensor: torch.Tensor) -> int:
@@ -115,7 +116,8 @@ def _nonzero_count(a: Assumptions, r: Recorder, tensor: torch.Tensor) -> int:
         return a.count(r, tensor.numel())
     if not held.storage.constant:
         r.assumed("how many elements are nonzero", "the sample input's own value")
-    return int(held.value.count_nonzero())
+    with values.computing():
+        return int(held.value.count_nonzero())
 
 
 def _nonzero(a: Assumptions, r: Recorder, func: Any, args: Any, kwargs: Any, inputs: list[torch.Tensor]) -> Any:
@@ -128,7 +130,9 @@ def _masked_select(a: Assumptions, r: Recorder, func: Any, args: Any, kwargs: An
     shape = torch.broadcast_shapes(tensor.shape, mask.shape)
     held = values.known(mask)
     if held is not None and held.storage.constant:
-        return tensor.new_empty((int(held.value.expand(shape).count_nonzero()),))
+        with values.computing():
+            count = int(held.value.expand(shape).count_nonzero())
+        return tensor.new_empty((count,))
     return tensor.new_empty((_nonzero_count(a, r, mask.new_empty(shape)),))
 
 
@@ -163,7 +167,8 @@ def _unique(a: Assumptions, r: Recorder, func: Any, args: Any, kwargs: Any, inpu
     else:
         if not held.storage.constant:
             r.assumed("how many elements are distinct", "the sample input's own value")
-        count = torch.unique(held.value, dim=dim).shape[dim or 0]
+        with values.computing():
+            count = torch.unique(held.value, dim=dim).shape[dim or 0]
     shape = (count,) if dim is None else tuple(count if i == dim % tensor.dim() else s for i, s in enumerate(tensor.shape))
     inverse = tensor.shape if dim is None else (total,)
     return (
@@ -178,7 +183,8 @@ def _equal(a: Assumptions, r: Recorder, func: Any, args: Any, kwargs: Any, input
     if all(h is not None for h in held):
         if not all(h.storage.constant for h in held if h):
             r.assumed("a condition", "the sample input's own value")
-        return torch.equal(held[0].value, held[1].value)  # type: ignore[union-attr]
+        with values.computing():
+            return torch.equal(held[0].value, held[1].value)  # type: ignore[union-attr]
     return a.scalar(r, torch.bool)
 
 
@@ -191,7 +197,8 @@ def _repeat_interleave(a: Assumptions, r: Recorder, func: Any, args: Any, kwargs
     if size is None and held is not None:
         if not held.storage.constant:
             r.assumed("how often elements repeat", "the sample input's own value")
-        size = int(held.value.sum())
+        with values.computing():
+            size = int(held.value.sum())
     if size is None:
         size = repeats.numel()
         r.assumed("how often elements repeat", "once each")
@@ -202,7 +209,8 @@ def _bincount(a: Assumptions, r: Recorder, func: Any, args: Any, kwargs: Any, in
     minimum = int(args[2]) if len(args) > 2 else int(kwargs.get("minlength", 0))
     held = values.known(inputs[0])
     if held is not None and held.value.numel():
-        size = max(minimum, int(held.value.max()) + 1)
+        with values.computing():
+            size = max(minimum, int(held.value.max()) + 1)
         answer = "the sample input's own value"
     else:
         size, answer = max(minimum, 1), f"{max(minimum, 1)} bins"

@@ -151,7 +151,8 @@ class _Run:
         if trainable:
             self.progress("tracing the optimizer")
             recorder.phase = "optimizer"
-            torch.optim.AdamW(trainable).step()
+            # torch takes the foreach kernels on npu by itself, but not for fake parameters.
+            torch.optim.AdamW(trainable, foreach=self.device.type != "cpu").step()
 
     def _count(self, model: Any) -> None:
         if isinstance(model, nn.Module):

@@ -110,7 +110,10 @@ class Recorder(TorchDispatchMode):
             self.findings[key] = Finding(rule, facts, locations)
 
     def assumed(self, what: str, answer: str) -> None:
-        self.finding("OPS603", {"what": what, "answer": answer}, self._locator.locate(sys._getframe(2)))
+        """One finding a line, with the first answer: a loop asks many times."""
+        where = self._locator.locate(sys._getframe(1))
+        if not any(rule == "OPS603" and (file, line) == (where or ("", 0)) for rule, _, file, line in self.findings):
+            self.finding("OPS603", {"what": what, "answer": answer}, where)
 
     # --- dispatch -------------------------------------------------------------------------------------------
 

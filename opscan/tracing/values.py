@@ -43,6 +43,11 @@ def attach(fake: torch.Tensor, value: torch.Tensor, constant: bool) -> None:
         setattr(fake, _NAME, Known(value, Storage(constant)))
 
 
+def computing() -> Any:
+    """A context in which real tensors compute, below all modes."""
+    return torch._C._DisableTorchDispatch()
+
+
 def detached(real: torch.Tensor, copy: bool = False) -> torch.Tensor:
     """A real tensor without its history, below all modes: a mode would make it fake."""
     with torch._C._DisableTorchDispatch():
@@ -102,7 +107,7 @@ _UNINITIALISED = frozenset({"empty", "empty_like", "new_empty", "empty_strided",
 def _computable(func: Any, outputs: list[torch.Tensor]) -> bool:
     if torch.Tag.nondeterministic_seeded in func.tags or func._schema.name.partition("::")[2] in _UNINITIALISED:
         return False
-    if func.namespace != "aten" or not outputs:
+    if func.namespace != "aten" or not (outputs or func._schema.is_mutable):
         return False
     return all(t.numel() <= LIMIT for t in outputs)
 
