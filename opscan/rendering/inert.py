@@ -1,7 +1,7 @@
 """Makes text that comes from a model harmless to look at.
 
-Names, paths and messages may hold terminal escapes, line breaks, or the bidirectional controls that make code look other
-than it is (CVE-2021-42574). They are shown as escapes, not removed: the reader should see that they are there.
+Names, paths and messages may hold terminal escapes, line breaks, or the bidirectional controls that make code look
+other than it is (CVE-2021-42574). They are shown as escapes, not removed: the reader should see that they are there.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _ACTIVE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
 
 def inert(text: str, keep: str = "") -> str:
-    """``text`` with every active character but those in ``keep`` written as its Python escape (``\\x1b``, ``\\u202e``)."""
+    """``text`` with every active character but those in ``keep`` as its Python escape (``\\x1b``, ``\\u202e``)."""
     if text.isprintable():
         return text
     return "".join(

@@ -51,7 +51,7 @@ def write_text(path: str, text: str) -> None:
 
 
 def _target(path: str) -> Path:
-    """The file that ``path`` stands for, links followed so that a link stays one; a UsageError where it cannot be one."""
+    """The file that ``path`` stands for, links followed so that a link stays one. UsageError where it cannot be."""
     target = Path(os.path.realpath(path))
     try:
         if path == "" or path.endswith(("/", os.sep)) or target.is_dir():
