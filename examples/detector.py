@@ -1,8 +1,8 @@
-"""A one-stage object detector: deformable convolution written with torch operators, a feature pyramid, box decoding, NMS.
+"""A one-stage detector: deformable convolution written with torch operators, a feature pyramid, box decoding, NMS.
 
-What it shows: post-processing in Python whose course depends on values. The number of candidates comes from a boolean mask
-and ``nms`` loops until none is left, so a scan that computes nothing has to assume these sizes. It reports the lines and
-says that the trace is incomplete; nothing in the model is unsupported:
+What it shows: post-processing in Python whose course depends on values. The number of candidates comes from a boolean
+mask and ``nms`` loops until none is left, so a scan that computes nothing has to assume these sizes. It reports the
+lines and says that the trace is incomplete; nothing in the model is unsupported:
 
     opscan examples/detector.py             # passes, with findings for the loop
     opscan examples/detector.py --strict    # exit code 3: the trace is not complete

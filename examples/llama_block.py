@@ -1,7 +1,7 @@
 """A decoder of the Llama family: RMSNorm, rotary position embedding, grouped-query attention over a KV cache, SwiGLU.
 
-What it shows: the rotary table is complex, as in Meta's first release, and is indexed by position (``self.rotary[positions]``).
-CANN 8.5.0 has no kernel to index complex64, CANN 9.1.0 has one:
+What it shows: the rotary table is complex, as in Meta's first release, and is indexed by position
+(``self.rotary[positions]``). CANN 8.5.0 has no kernel to index complex64, CANN 9.1.0 has one:
 
     opscan examples/llama_block.py --cann 8.5.0      # fails, and shows the same line in real arithmetic
     opscan examples/llama_block.py --cann 9.1.0      # passes
@@ -118,7 +118,7 @@ class Block(nn.Module):
 
 
 class Decoder(nn.Module):
-    """Token ids ``[batch, tokens]`` at ``positions`` ``[tokens]`` to scores of the next token ``[batch, vocabulary]``."""
+    """Token ids ``[batch, tokens]`` at positions ``[tokens]`` to scores of the next token ``[batch, vocabulary]``."""
 
     def __init__(self, config: Config) -> None:
         super().__init__()

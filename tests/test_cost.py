@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -111,15 +112,22 @@ def test_a_line_named_twice_counts_once_and_a_finding_without_lines_counts() -> 
     assert quantities(cost) == {"base": 1, "finding.warning": 2, "finding.error": 1}
 
 
+def test_a_rule_with_a_weight_of_its_own() -> None:
+    cost = estimate([], [finding("OPS601", "warning", 3, 4)])
+    assert [(item.weight, item.quantity, item.days.likely) for item in cost.items[1:]] == [("rule.OPS601", 2, 0.08)]
+
+
 def test_info_costs_nothing() -> None:
     assert estimate([], [finding("X1", "info", 3)]) == estimate([], [])
 
 
 def test_weights_never_grow_from_the_dearest_kind_to_the_cheapest() -> None:
     weights = load_weights()
-    for dearer, cheaper in zip(KINDS, KINDS[1:]):
+    for dearer, cheaper in pairwise(KINDS):
         a, b = weights.operators[dearer], weights.operators[cheaper]
-        assert a.low >= b.low and a.likely >= b.likely and a.high >= b.high
+        assert a.low >= b.low
+        assert a.likely >= b.likely
+        assert a.high >= b.high
     everything = [weights.base, weights.incomplete, *weights.operators.values(), *weights.findings.values()]
     for weight in [*everything, *weights.rules.values()]:
         assert 0 < weight.low <= weight.likely <= weight.high
