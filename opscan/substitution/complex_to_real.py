@@ -37,9 +37,9 @@ class ComplexToReal:
     id = "complex-to-real"
     title = Text("Pairs of reals instead of complex numbers", "用实数对代替复数")
     why = Text(
-        "Same values and precision; the views copy nothing. A tensor used only this way can stay real. "
+        "The same up to rounding; the views copy nothing. A tensor used only this way can stay real. "
         "After .conj(), call .resolve_conj() first.",
-        "数值与精度不变，视图不产生拷贝。只以这种方式使用的张量可以一直保持实数形式。"
+        "结果在舍入范围内相同，视图不产生拷贝。只以这种方式使用的张量可以一直保持实数形式。"
         ".conj() 之后需先调用 .resolve_conj()。",
     )
 
