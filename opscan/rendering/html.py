@@ -13,7 +13,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import get_args
+from typing import Literal, get_args
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -89,16 +89,12 @@ def _environment(messages: Messages | None) -> Environment:
     environment.globals.update(
         t=_both,
         raw_text=text,
-        rule_title=lambda rule: _pair({lang: _title_of(rule, lang, messages) for lang in LANGS}),
+        rule_title=lambda rule: _explained("title", rule, messages),
+        explained=lambda what, rule: _explained(what, rule, messages),
         message=lambda rule, facts, english: _pair(
             {lang: message_in(lang, rule, facts, english or "", messages) for lang in LANGS}
         ),
-        weight_title=lambda item: _pair(
-            {
-                lang: (lang == "zh" and messages and messages.weight_title(item.weight, lang)) or item.title
-                for lang in LANGS
-            }
-        ),
+        bilingual=lambda english, chinese: _pair({"en": english, "zh": chinese or english}),
     )
     return environment
 
@@ -118,8 +114,13 @@ def _pair(texts: Mapping[Lang, str]) -> Markup:
     )
 
 
-def _title_of(rule: str, lang: Lang, messages: Messages | None) -> str:
-    return (messages.title(rule, lang) if messages else None) or ""
+def _explained(what: Literal["title", "why", "fix"], rule: str, messages: Messages | None) -> Markup:
+    """One of the texts that explain a rule; empty where there is none."""
+    if messages is None:
+        return Markup("")
+    ask = {"title": messages.title, "why": messages.why, "fix": messages.fix}[what]
+    english = ask(rule, "en") or ""
+    return _pair({"en": english, "zh": ask(rule, "zh") or english})
 
 
 def _title(assessment: Assessment, lang: Lang) -> str:

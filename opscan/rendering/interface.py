@@ -23,8 +23,11 @@ class Messages(Protocol):
     def message(self, rule: str, lang: Lang, facts: Mapping[str, str]) -> str | None:
         """One sentence: what is wrong with this operator or model. ``facts`` are untrusted."""
 
-    def weight_title(self, weight: str, lang: Lang) -> str | None:
-        """What one line of the cost counts."""
+    def why(self, rule: str, lang: Lang) -> str | None:
+        """What the problem means for the user."""
+
+    def fix(self, rule: str, lang: Lang) -> str | None:
+        """What to do about it."""
 
 
 def message_in(lang: Lang, rule: str | None, facts: Mapping[str, str], english: str, messages: Messages | None) -> str:

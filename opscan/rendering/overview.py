@@ -146,5 +146,7 @@ def days(value: float) -> str:
 
 
 def error_size(value: float | None) -> str:
-    """A numeric error as ``1.2e-07``, in any language."""
-    return "inf/NaN" if value is None or not math.isfinite(value) else f"{value:.1e}"
+    """A numeric error or tolerance as ``1.2e-07``, in any language."""
+    if value is None or not math.isfinite(value):
+        return "inf/NaN"
+    return f"{value:.1e}" if value else "0"

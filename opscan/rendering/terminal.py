@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TextIO
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -39,6 +40,11 @@ _STATE_STYLES: dict[overview.State, str] = {
     "none": "bold blue",
 }
 _SEVERITY_STYLES: dict[Severity, str] = {"error": "bold red", "warning": "yellow", "info": "blue"}
+
+
+def summary_console(stream: TextIO) -> Console:
+    """A console on ``stream`` that decides by itself whether it is a terminal and honours ``NO_COLOR``."""
+    return Console(file=stream, highlight=False, markup=False, emoji=False)
 
 
 def print_summary(
@@ -160,12 +166,16 @@ def _print_substitutions(screen: Screen, assessment: Assessment, lang: Lang) -> 
         screen.line(
             [
                 (name + " " * (width - cell_len(name)), "bold"),
-                (_cell(each.substitution.title, _MAX_SENTENCE), ""),
+                (_cell(_title(each.substitution, lang), _MAX_SENTENCE), ""),
                 (f" ({_checked(each.substitution, lang)})", "dim"),
             ],
             hanging=width,
         )
     _print_more(screen, len(applied), lang)
+
+
+def _title(substitution: Substitution, lang: Lang) -> str:
+    return (lang == "zh" and substitution.title_zh) or substitution.title
 
 
 def _checked(substitution: Substitution, lang: Lang) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import pytest
@@ -39,8 +39,10 @@ ROTARY = Substitution(
     ),
     supported=True,
     ops=("aten::index.Tensor", "aten::mul.Tensor", "aten::stack"),
-    check=NumericCheck(1.1920929e-07, 3.4e-06, 1e-05, True, (("float32", (2, 64, 8, 64)),), scaled=True),
+    check=NumericCheck(1.1920929e-07, 3.4e-06, 1e-05, True, (("float32", (2, 64, 8, 64)),), True, 1e-06),
     note="Keep the angles in float32; positions stay int64.",
+    title_zh="用实数对代替复数的旋转位置编码",
+    note_zh="角度保持 float32，positions 保持 int64。",
 )
 
 FLOAT64 = Substitution(
@@ -77,14 +79,14 @@ def with_ops(assessment: Assessment, *ops: AssessedOp) -> Assessment:
     return replace(assessment, ops=ops, summary=make_summary(ops))
 
 
-def cost_line(weight: str, title: str, quantity: int, unit: PersonDays) -> CostItem:
+def cost_line(weight: str, title: str, quantity: int, unit: PersonDays, title_zh: str = "") -> CostItem:
     days = PersonDays(quantity * unit.low, quantity * unit.likely, quantity * unit.high)
-    return CostItem(weight, title, quantity, unit, days)
+    return CostItem(weight, title, quantity, unit, days, title_zh)
 
 
 def sample_ops() -> tuple[AssessedOp, ...]:
     registered = Evidence("torch_npu", "2.6.0.post5", "PrivateUse1")
-    observed = Evidence("observed", "2.13.0", "launches aclnnIndex", "Ascend910B3, simulated runtime")
+    observed = Evidence("observed", "2.13.0", "launches its kernel", "Ascend910B3, simulated runtime")
     documented = Evidence("cann", "8.5.0", "aclnnIndex, parameter self", "cann/ops-nn@1f2e3d4c")
     return (
         make_op(
@@ -196,9 +198,11 @@ def sample_assessment() -> Assessment:
         cost=Cost(
             PersonDays(1.75, 3.5, 7.0),
             (
-                cost_line("rewrite_known", "operators with a known replacement", 1, PersonDays(0.25, 0.5, 1)),
-                cost_line("fallback", "operators that fall back to the CPU", 1, PersonDays(0.5, 1, 2)),
-                cost_line("unknown", "operators to test on the target", 2, PersonDays(0.5, 1, 2)),
+                cost_line("rewrite_known", "operators with a known replacement", 1, PersonDays(0.25, 0.5, 1.0)),
+                cost_line(
+                    "fallback", "operators that fall back to the CPU", 1, PersonDays(0.5, 1.0, 2.0), "回退到 CPU 的算子"
+                ),
+                cost_line("unknown", "operators to test on the target", 2, PersonDays(0.5, 1.0, 2.0)),
             ),
         ),
         gate=Gate(False, "unsupported"),
@@ -264,8 +268,11 @@ class SampleMessages:
             return None
         return "{api} 的参数 {parameter} 未列出 {dtype}".format(**facts)
 
-    def weight_title(self, weight: str, lang: Lang) -> str | None:
-        return "回退到 CPU 的算子" if weight == "fallback" and lang == "zh" else None
+    def why(self, rule: str, lang: Lang) -> str | None:
+        return {"en": "The kernel rejects the call", "zh": "内核拒绝该调用"}[lang] if rule == "OPS104" else None
+
+    def fix(self, rule: str, lang: Lang) -> str | None:
+        return {"en": "Use a listed dtype", "zh": "改用受支持的数据类型"}[lang] if rule == "OPS104" else None
 
 
 @pytest.fixture
@@ -281,3 +288,18 @@ def hostile() -> Assessment:
 @pytest.fixture
 def messages() -> SampleMessages:
     return SampleMessages()
+
+
+@pytest.fixture
+def op() -> Callable[..., AssessedOp]:
+    return make_op
+
+
+@pytest.fixture
+def with_operators() -> Callable[..., Assessment]:
+    return with_ops
+
+
+@pytest.fixture
+def hostile_text() -> str:
+    return HOSTILE
