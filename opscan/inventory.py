@@ -41,7 +41,8 @@ class OpCall:
     (parameter name, ``repr``) pairs. ``parameters`` names the schema parameter of each input, in the same order; an
     element of a list carries its position (``tensors[0]``; ``indices[1]`` in ``x[:, i]``), and it is empty where the
     tracer knows no schema. ``parts`` are the operators that a composite-explicit kernel calls below the
-    Python dispatch key, where a dispatch mode does not see them; empty for every other operator.
+    Python dispatch key, where a dispatch mode does not see them; empty for every other operator. ``is_view``: the result
+    shares an argument's memory, so no kernel runs.
     """
 
     name: str
@@ -53,6 +54,7 @@ class OpCall:
     count: int = 1
     parts: tuple[OpCall, ...] = ()
     parameters: tuple[str, ...] = ()
+    is_view: bool = False
 
     @property
     def dtypes(self) -> tuple[str, ...]:

@@ -47,7 +47,9 @@ def parse_input(text: str) -> InputSpec:
     """``name=1x128:int64``. Raises UsageError."""
     name, equals, rest = text.partition("=")
     if not equals or not name.strip().isidentifier():
-        raise UsageError(f"--input {text!r} names no parameter of the model.", "Write it as --input input_ids=1x128:int64")
+        raise UsageError(
+            f"--input {text!r} names no parameter of the model.", "Write it as --input input_ids=1x128:int64"
+        )
     return _parse(name.strip(), rest, "--input", f"--input {name.strip()}=1x128:int64")
 
 

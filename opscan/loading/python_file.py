@@ -138,7 +138,11 @@ def _required(function: Any, skip_self: bool = False) -> list[str]:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
         return []
-    wanted = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    wanted = (
+        inspect.Parameter.POSITIONAL_ONLY,
+        inspect.Parameter.POSITIONAL_OR_KEYWORD,
+        inspect.Parameter.KEYWORD_ONLY,
+    )
     return [
         p.name for p in parameters[1 if skip_self else 0 :] if p.default is inspect.Parameter.empty and p.kind in wanted
     ]
@@ -200,7 +204,9 @@ def _example_inputs(module: ModuleType, path: Path) -> tuple[list[Any], dict[str
     if function is None:
         return [], {}
     if not callable(function):
-        raise LoadError(f"example_inputs in {path.name} is not a function.", "Make it a function that returns the inputs.")
+        raise LoadError(
+            f"example_inputs in {path.name} is not a function.", "Make it a function that returns the inputs."
+        )
     given = function()
     if isinstance(given, torch.Tensor):
         return [given], {}

@@ -74,6 +74,10 @@ class Matrix:
         """Whether kernels can be judged: there is a table for the target's CANN release and SoC."""
         return self.cann is not None and self.observed is not None
 
+    def registered(self, key: str = "PrivateUse1") -> frozenset[str]:
+        """Operators for which the release registers a kernel at a dispatch key."""
+        return frozenset(name for name, entry in self.registrations.ops.items() if key in entry.keys)
+
     def registration(self, name: str) -> Registration | None:
         """What the release registers for an operator; None where its process does not have the operator at all."""
         entry = self.registrations.ops.get(name)

@@ -69,6 +69,9 @@ def headline(assessment: Assessment) -> list[Sentence]:
     elif main == "clear":
         n = summary.ops
     sentences = [Sentence(key, {"n": n, "ops": summary.ops, "soc": soc})]
+    replaced = sum(_has_checked_replacement(op) for op in assessment.ops if op.verdict == "unsupported")
+    if replaced:
+        sentences.append(Sentence("headline.and_replaced", {"n": replaced, "of": summary.unsupported}))
     if errors and summary.unsupported:
         sentences.append(Sentence("headline.and_errors", {"n": errors}))
     if others:
@@ -76,6 +79,10 @@ def headline(assessment: Assessment) -> list[Sentence]:
     if not assessment.trace.complete:
         sentences.append(Sentence("headline.incomplete", {}))
     return sentences
+
+
+def _has_checked_replacement(op: AssessedOp) -> bool:
+    return any(each.supported and each.check is not None and each.check.passed for each in op.substitutions)
 
 
 def tallies(assessment: Assessment) -> list[Tally]:

@@ -237,7 +237,7 @@ def _effort(assessment: Assessment, lang: Lang) -> str:
     low, likely, high = (overview.days(value) for value in (effort.low, effort.likely, effort.high))
     if low == high:
         return text("effort.exact", lang, low=low, n=effort.low)
-    return f"{text('effort.range', lang, low=low, high=high)}, {text('effort.likely', lang, likely=likely)}"
+    return f"{text('effort.range', lang, low=low, high=high)} · {text('effort.likely', lang, likely=likely)}"
 
 
 def _gate(assessment: Assessment, lang: Lang) -> str:

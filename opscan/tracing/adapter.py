@@ -53,7 +53,7 @@ LEAVES: dict[str, tuple[str, ...] | None] = {
 }
 
 
-def install(recorder: Recorder, registered: frozenset[str]) -> torch.library.Library:
+def install(recorder: Recorder, registered: frozenset[str], differentiable: frozenset[str]) -> torch.library.Library:
     """Register kernels for the operators above that the release registers. Keep the library alive for the trace."""
     from opscan.tracing.rewrites import REWRITES
 
@@ -63,7 +63,7 @@ def install(recorder: Recorder, registered: frozenset[str]) -> torch.library.Lib
             continue
         short = name.partition("::")[2]
         library.impl(short, never, "PrivateUse1")
-        if backward is not None:
+        if backward is not None and name in differentiable:
             kernel = _differentiable_leaf(_overload(name), backward, recorder)
             library.impl(short, kernel, "AutogradPrivateUse1")
     for name, rewrite in REWRITES.items():
@@ -124,8 +124,7 @@ def leaf(
             given = [g for g in grads if g is not None]
             with recorder.paused():
                 results = [
-                    torch.empty_like(t) if w else None
-                    for t, w in zip(_at_tensors(flat, inputs), wanted, strict=True)
+                    torch.empty_like(t) if w else None for t, w in zip(_at_tensors(flat, inputs), wanted, strict=True)
                 ]
             outputs = [r for r in results if r is not None]
             for name in backward:

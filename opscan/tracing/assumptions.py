@@ -49,7 +49,12 @@ class Assumptions:
                 return answer
         try:
             return func(*args, **kwargs)
-        except (DataDependentOutputException, DynamicOutputShapeException, UnsupportedOperatorException, NotImplementedError):
+        except (
+            DataDependentOutputException,
+            DynamicOutputShapeException,
+            UnsupportedOperatorException,
+            NotImplementedError,
+        ):
             return self._stand_in(recorder, func, args, kwargs, inputs)
 
     # --- answers ----------------------------------------------------------------------------------------------
@@ -169,7 +174,9 @@ def _unique(a: Assumptions, r: Recorder, func: Any, args: Any, kwargs: Any, inpu
             r.assumed("how many elements are distinct", "the sample input's own value")
         with values.computing():
             count = torch.unique(held.value, dim=dim).shape[dim or 0]
-    shape = (count,) if dim is None else tuple(count if i == dim % tensor.dim() else s for i, s in enumerate(tensor.shape))
+    shape = (
+        (count,) if dim is None else tuple(count if i == dim % tensor.dim() else s for i, s in enumerate(tensor.shape))
+    )
     inverse = tensor.shape if dim is None else (total,)
     return (
         tensor.new_empty(shape),
@@ -188,7 +195,9 @@ def _equal(a: Assumptions, r: Recorder, func: Any, args: Any, kwargs: Any, input
     return a.scalar(r, torch.bool)
 
 
-def _repeat_interleave(a: Assumptions, r: Recorder, func: Any, args: Any, kwargs: Any, inputs: list[torch.Tensor]) -> Any:
+def _repeat_interleave(
+    a: Assumptions, r: Recorder, func: Any, args: Any, kwargs: Any, inputs: list[torch.Tensor]
+) -> Any:
     if func._schema.overload_name != "Tensor":
         return NotImplemented
     repeats = inputs[0]

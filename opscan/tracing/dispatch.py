@@ -101,7 +101,7 @@ class _Run:
 
     def go(self) -> None:
         with ExitStack() as stack:
-            library = install(self.recorder, self.options.registered) if self.device.type != "cpu" else None
+            library = install(self.recorder, self.options.registered, self.options.differentiable) if self.device.type != "cpu" else None
             stack.callback(library._destroy if library is not None else (lambda: None))
             stack.enter_context(self.fake_mode)
             stack.enter_context(self.recorder)
@@ -123,7 +123,9 @@ class _Run:
         if isinstance(model, nn.Module):
             model._apply(self._to_device)
         args, kwargs = tree_map_only(torch.Tensor, self._as_input, (args, kwargs))
-        self.shapes = ", ".join(f"{str(t.dtype)[6:]}{list(t.shape)}" for t in tree_leaves((args, kwargs)) if isinstance(t, torch.Tensor))
+        self.shapes = ", ".join(
+            f"{str(t.dtype)[6:]}{list(t.shape)}" for t in tree_leaves((args, kwargs)) if isinstance(t, torch.Tensor)
+        )
         self.progress("tracing")
         self.stage = "running"
         recorder = self.recorder
@@ -181,9 +183,13 @@ class _Run:
         if error is not None:
             where = self.locator.of_error(error)
             place = f" at {where[0]}:{where[1]}" if where else ""
-            unseen.append(f"The trace ended{place}: {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}")
+            unseen.append(
+                f"The trace ended{place}: {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
+            )
         if any(f.rule in _ASSUMPTIONS for f in findings):
-            unseen.append("Other paths: the model asks for values that depend on data, and one answer each was assumed.")
+            unseen.append(
+                "Other paths: the model asks for values that depend on data, and one answer each was assumed."
+            )
         host = torch.__version__.split("+")[0]
         trace = Trace(
             tracer="dispatch",
@@ -196,7 +202,12 @@ class _Run:
         )
         names = {c.name for c in calls} | {p.name for c in calls for p in c.parts}
         return Inventory(
-            self.options.reference, self.parameters, trace, calls, findings, {n: kernels_in_process(n) for n in sorted(names)}
+            self.options.reference,
+            self.parameters,
+            trace,
+            calls,
+            findings,
+            {n: kernels_in_process(n) for n in sorted(names)},
         )
 
 

@@ -12,11 +12,13 @@ from opscan.inventory import Inventory
 
 @dataclass(frozen=True, slots=True)
 class TraceOptions:
-    """``registered``: operators with an NPU kernel in the target's torch_npu release. ``torch_release``: the torch that
-    release pairs with, to tell whether the host's torch answers for it. ``train`` adds backward and an optimizer step."""
+    """``registered``: operators with an NPU kernel in the target's torch_npu release; ``differentiable``: those with an NPU
+    derivative of their own. ``torch_release``: the torch that release pairs with, to tell whether the host's torch answers for
+    it. ``train`` adds backward and an optimizer step."""
 
     reference: str
     registered: frozenset[str]
+    differentiable: frozenset[str]
     torch_release: str
     torch_npu_release: str
     train: bool = False

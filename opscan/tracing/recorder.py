@@ -52,6 +52,7 @@ class Recorder(TorchDispatchMode):
         self._parts: dict[_Key, tuple[OpCall, ...]] = {}
         self._sink: dict[_Key, int] | None = None
         self._paused = 0
+        self._views: set[str] = set()
         self._origins: dict[int, Location | None] = {}
 
     def start(self) -> None:
@@ -73,7 +74,9 @@ class Recorder(TorchDispatchMode):
         finally:
             self._paused -= 1
 
-    def emit(self, name: str, inputs: list[Any], outputs: list[Any], attributes: tuple[tuple[str, str], ...] = ()) -> None:
+    def emit(
+        self, name: str, inputs: list[Any], outputs: list[Any], attributes: tuple[tuple[str, str], ...] = ()
+    ) -> None:
         """Record an operator that the adapter calls and this process has no schema for."""
         if self.running and not self._paused:
             self._add(name, _specs(inputs), _specs(outputs), attributes)
@@ -181,18 +184,27 @@ class Recorder(TorchDispatchMode):
             t.device.type == self.device.type for t in outputs
         ):
             return
-        key = self._add(qualified(func), _specs(inputs), _specs(outputs), _attributes(func, args, kwargs))
+        name = qualified(func)
+        if func.is_view:
+            self._views.add(name)
+        parameters, attributes = _arguments(func, args, kwargs)
+        key = self._add(name, _specs(inputs), _specs(outputs), attributes, parameters)
         if self._sink is None and self._hides_parts(func):
             self._look_inside(func, args, kwargs, key)
 
     def _add(
-        self, name: str, inputs: tuple[TensorSpec, ...], outputs: tuple[TensorSpec, ...], attributes: tuple[Any, ...]
+        self,
+        name: str,
+        inputs: tuple[TensorSpec, ...],
+        outputs: tuple[TensorSpec, ...],
+        attributes: tuple[tuple[str, str], ...],
+        parameters: tuple[str, ...] = (),
     ) -> _Key:
         if self._sink is not None:
-            key: _Key = (name, self.phase, inputs, outputs, attributes, None)
+            key: _Key = (name, self.phase, inputs, outputs, attributes, None, parameters)
             self._sink[key] = self._sink.get(key, 0) + 1
             return key
-        key = (name, self.phase, inputs, outputs, attributes, self._where())
+        key = (name, self.phase, inputs, outputs, attributes, self._where(), parameters)
         self._calls[key] = self._calls.get(key, 0) + 1
         return key
 
@@ -212,19 +224,25 @@ class Recorder(TorchDispatchMode):
         signature = (key[0], tuple(s.dtype for s in key[2]), tuple(len(s.shape) for s in key[2]))
         if signature not in self._parts:
             self._sink = {}
+            seen = True
             try:
                 with self:
                     func._op_dk(torch._C.DispatchKey.CompositeExplicitAutograd, *args, **kwargs)
             except Exception:  # what it calls stays unseen: judged unknown
-                self._sink = {}
+                seen = False
             finally:
                 sink, self._sink = self._sink, None
-            self._parts[signature] = tuple(self._to_call(k, n) for k, n in sink.items() if k[0] != key[0])
+            self._parts[signature] = tuple(self._to_call(k, n) for k, n in sink.items()) if seen else ()
+            if seen and not sink:
+                self._views.add(key[0])
         self._parts[key] = self._parts[signature]
 
     def _to_call(self, key: _Key, count: int) -> OpCall:
-        name, phase, inputs, outputs, attributes, location = key
-        return OpCall(name, phase, inputs, outputs, attributes, location, count, self._parts.get(key, ()))
+        name, phase, inputs, outputs, attributes, location, parameters = key
+        parts = self._parts.get(key, ())
+        is_view = name in self._views
+        return OpCall(name, phase, inputs, outputs, attributes, location, count, parts, parameters, is_view)
+
 
 
 def qualified(func: Any) -> str:
@@ -259,17 +277,16 @@ def _specs(tensors: list[Any]) -> tuple[TensorSpec, ...]:
     return tuple(TensorSpec(dtype_name(t.dtype), tuple(int(s) for s in t.shape)) for t in tensors)
 
 
-def _attributes(func: Any, args: Any, kwargs: Any) -> tuple[tuple[str, str], ...]:
-    parameters = func._schema.arguments
-    given = [(p.name, a) for p, a in zip(parameters, args, strict=False)] + list(kwargs.items())
-    return tuple(
-        (name, repr(value)[:_REPR_LIMIT])
-        for name, value in given
-        if value is not None and not _has_tensor(value)
-    )
-
-
-def _has_tensor(value: Any) -> bool:
-    if isinstance(value, torch.Tensor):
-        return True
-    return isinstance(value, (list, tuple)) and any(isinstance(v, torch.Tensor) for v in value)
+def _arguments(func: Any, args: Any, kwargs: Any) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+    """Names of the parameters that the tensors fill, in order, and the other arguments as (name, repr)."""
+    given = [*zip((p.name for p in func._schema.arguments), args, strict=False), *kwargs.items()]
+    parameters: list[str] = []
+    attributes: list[tuple[str, str]] = []
+    for name, value in given:
+        if isinstance(value, torch.Tensor):
+            parameters.append(name)
+        elif isinstance(value, (list, tuple)) and any(isinstance(v, torch.Tensor) for v in value):
+            parameters.extend(f"{name}[{i}]" for i, v in enumerate(value) if isinstance(v, torch.Tensor))
+        elif value is not None:
+            attributes.append((name, repr(value)[:_REPR_LIMIT]))
+    return tuple(parameters), tuple(attributes)

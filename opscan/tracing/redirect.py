@@ -134,7 +134,15 @@ _ANSWERS: dict[str, Any] = {
     "max_memory_allocated": 0,
     "mem_get_info": (64 << 30, 64 << 30),
 }
-_SILENT = ("synchronize", "empty_cache", "set_device", "manual_seed", "manual_seed_all", "reset_peak_memory_stats", "init")
+_SILENT = (
+    "synchronize",
+    "empty_cache",
+    "set_device",
+    "manual_seed",
+    "manual_seed_all",
+    "reset_peak_memory_stats",
+    "init",
+)
 
 
 def _patch_cuda(patches: _Patches, observer: Observer) -> None:

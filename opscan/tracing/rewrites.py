@@ -202,7 +202,13 @@ def lstm_cell(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     from opscan.tracing.adapter import leaf
 
-    tensors = (input, torch.ops.aten.t.default(w_ih), torch.ops.aten.t.default(w_hh), *hx, *(b for b in (b_ih, b_hh) if b is not None))
+    tensors = (
+        input,
+        torch.ops.aten.t.default(w_ih),
+        torch.ops.aten.t.default(w_hh),
+        *hx,
+        *(b for b in (b_ih, b_hh) if b is not None),
+    )
 
     def forward(args: Any, kwargs: Any) -> tuple[torch.Tensor, torch.Tensor]:
         with recorder.paused():

@@ -1,0 +1,142 @@
+"""The joiner: an inventory and a matrix become an assessment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from opscan import __version__
+from opscan.assessment import (
+    VERDICTS,
+    AssessedFinding,
+    AssessedOp,
+    Assessment,
+    FailOn,
+    ModelInfo,
+    Substitution,
+    Summary,
+    TensorPair,
+    ToolInfo,
+)
+from opscan.cost import estimate
+from opscan.gate import decide
+from opscan.inventory import Finding, Inventory, Location, OpCall, TensorSpec
+from opscan.matrix.query import Matrix
+from opscan.rules.registry import RULES
+from opscan.verdict import Judge, Ruling
+
+_SCHEMA = 1
+
+
+@dataclass(slots=True)
+class Judged:
+    """All calls of one entry: (name, phase, dtypes, verdict), with the ruling of the first."""
+
+    ruling: Ruling
+    calls: list[OpCall] = field(default_factory=list)
+
+    @property
+    def example(self) -> OpCall:
+        return self.calls[0]
+
+
+def judge_calls(inventory: Inventory, matrix: Matrix) -> list[Judged]:
+    """Judge every call and group the calls as the report lists them, worst first."""
+    judge = Judge(matrix, inventory.host_kernels, inventory.trace.host_torch)
+    rulings: dict[tuple[object, ...], Ruling] = {}
+    groups: dict[tuple[object, ...], Judged] = {}
+    for call in inventory.calls:
+        # Calls that differ in shapes alone are judged alike; a model repeats few of these signatures many times.
+        signature = (call.name, call.inputs and tuple(s.dtype for s in call.inputs), call.outputs and tuple(s.dtype for s in call.outputs), call.attributes, call.parts)  # fmt: skip
+        ruling = rulings.get(signature)
+        if ruling is None:
+            ruling = rulings[signature] = judge.call(call)
+        key = (call.name, call.phase, _distinct(call.dtypes), ruling.verdict)
+        groups.setdefault(key, Judged(ruling)).calls.append(call)
+    return sorted(groups.values(), key=_order)
+
+
+def _order(entry: Judged) -> tuple[int, int, str, str]:
+    phases = ("forward", "backward", "optimizer")
+    return VERDICTS.index(entry.ruling.verdict), phases.index(entry.example.phase), entry.example.name, str(entry.example.dtypes)
+
+
+def assemble(
+    inventory: Inventory,
+    matrix: Matrix,
+    judged: list[Judged],
+    substitutions: Mapping[int, tuple[Substitution, ...]],
+    fail_on: FailOn,
+    warnings: tuple[str, ...] = (),
+) -> Assessment:
+    """Everything a report needs. ``substitutions`` are by index into ``judged``."""
+    ops = tuple(_entry(entry, substitutions.get(i, ())) for i, entry in enumerate(judged))
+    findings = assess_findings(inventory.findings)
+    summary = summarise(ops)
+    return Assessment(
+        schema=_SCHEMA,
+        tool=ToolInfo(__version__),
+        model=ModelInfo(inventory.reference, inventory.parameters),
+        target=matrix.target,
+        trace=inventory.trace,
+        ops=ops,
+        findings=findings,
+        summary=summary,
+        cost=estimate(ops, findings, inventory.trace.complete),
+        gate=decide(summary, fail_on),
+        warnings=warnings,
+    )
+
+
+def assess_findings(findings: Iterable[Finding]) -> tuple[AssessedFinding, ...]:
+    """Findings with their messages written out, most severe first; the same message at several lines is one finding."""
+    grouped: dict[tuple[str, str], AssessedFinding] = {}
+    for finding in findings:
+        rule = RULES[finding.rule]
+        message = rule.say("en", finding.facts)
+        before = grouped.get((rule.code, message))
+        locations = (*(before.locations if before else ()), *finding.locations)
+        grouped[rule.code, message] = AssessedFinding(rule.code, rule.severity, message, locations, dict(finding.facts))
+    severities = ("error", "warning", "info")
+    return tuple(sorted(grouped.values(), key=lambda f: (severities.index(f.severity), f.rule)))
+
+
+def summarise(ops: Iterable[AssessedOp]) -> Summary:
+    entries = list(ops)
+    counts = {verdict: sum(op.verdict == verdict for op in entries) for verdict in VERDICTS}
+    return Summary(ops=len(entries), calls=sum(op.count for op in entries), **counts)
+
+
+def _entry(entry: Judged, substitutions: tuple[Substitution, ...]) -> AssessedOp:
+    call, ruling = entry.example, entry.ruling
+    return AssessedOp(
+        name=call.name,
+        verdict=ruling.verdict,
+        rule=ruling.rule,
+        reason=ruling.reason,
+        phase=call.phase,
+        count=sum(c.count for c in entry.calls),
+        dtypes=_distinct(call.dtypes),
+        inputs=_pairs(call.inputs),
+        outputs=_pairs(call.outputs),
+        kernels=ruling.kernels,
+        locations=_locations(entry.calls),
+        evidence=ruling.evidence,
+        conflicts=ruling.conflicts,
+        substitutions=substitutions,
+        routes={"eager": ruling.verdict, "graph": "unknown", "offline": "unknown"},
+        parts=tuple(part.name for part in call.parts),
+        facts=ruling.facts,
+    )
+
+
+def _locations(calls: Iterable[OpCall]) -> tuple[Location, ...]:
+    return tuple(dict.fromkeys(c.location for c in calls if c.location is not None))
+
+
+def _pairs(specs: tuple[TensorSpec, ...]) -> tuple[TensorPair, ...]:
+    return tuple((spec.dtype, spec.shape) for spec in specs)
+
+
+def _distinct(dtypes: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(dtypes))

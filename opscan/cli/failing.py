@@ -1,0 +1,28 @@
+"""Errors as a user meets them: what happened, what to do next; a traceback only when asked for."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+
+from opscan.errors import OpscanError
+from opscan.rendering.inert import inert
+
+
+def report_error(error: Exception, debug: bool) -> int:
+    """Print an error to stderr and return the exit code."""
+    if debug:
+        traceback.print_exception(error, file=sys.stderr)
+    if isinstance(error, OpscanError):
+        print(f"opscan: error: {_safe(error.message)}", file=sys.stderr)
+        if error.hint:
+            print(f"  hint: {_safe(error.hint)}", file=sys.stderr)
+        return error.exit_code
+    print(f"opscan: internal error: {type(error).__name__}: {_safe(str(error))}", file=sys.stderr)
+    print("  hint: Run again with --debug, and report the traceback.", file=sys.stderr)
+    return 2
+
+
+def _safe(text: str) -> str:
+    """Messages quote the user's source and paths: no control character of theirs reaches the terminal."""
+    return "\n".join(inert(line) for line in text.splitlines())

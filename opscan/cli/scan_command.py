@@ -1,0 +1,108 @@
+"""``opscan scan``: arguments to a request, the assessment to outputs and an exit code."""
+
+from __future__ import annotations
+
+import difflib
+import locale
+import os
+import sys
+from dataclasses import dataclass
+from typing import get_args
+
+from opscan.assessment import Assessment, FailOn
+from opscan.cli.progress import Spinner
+from opscan.errors import UsageError
+from opscan.rendering.interface import LANGS, Lang
+
+INCOMPLETE = 3
+FAILED_GATE = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ScanArguments:
+    """The options of a scan, as typed."""
+
+    model: str
+    input_shape: tuple[str, ...]
+    input: tuple[str, ...]
+    train: bool
+    torch_npu: str | None
+    cann: str | None
+    soc: str | None
+    fail_on: str
+    strict: bool
+    html: str
+    json: str | None
+    lang: str | None
+
+
+def run(arguments: ScanArguments) -> int:
+    """Scan, write the outputs, print the summary; return the exit code."""
+    from opscan.loading.inputs import parse_input, parse_input_shape
+    from opscan.loading.reference import parse_reference
+    from opscan.rendering.write import check_writable
+    from opscan.scan import ScanRequest, scan
+
+    lang = _language(arguments.lang)
+    fail_on = _choice("--fail-on", arguments.fail_on, get_args(FailOn))
+    if arguments.html == "-" and arguments.json == "-":
+        raise UsageError("--html - and --json - both ask for stdout.", "Write one of them to a file.")
+    request = ScanRequest(
+        parse_reference(arguments.model),
+        tuple(map(parse_input_shape, arguments.input_shape)) + tuple(map(parse_input, arguments.input)),
+        arguments.torch_npu,
+        arguments.cann,
+        arguments.soc,
+        arguments.train,
+        fail_on,  # type: ignore[arg-type]
+    )
+    outputs = [path for path in (arguments.html, arguments.json) if path is not None]
+    for path in outputs:
+        check_writable(path)
+    with Spinner() as spinner:
+        assessment = scan(request, spinner.update)
+    _write(assessment, arguments, lang)
+    return _exit_code(assessment, arguments.strict)
+
+
+def _write(assessment: Assessment, arguments: ScanArguments, lang: Lang) -> None:
+    from opscan.cli.messages import RuleMessages
+    from opscan.rendering.html import render_html
+    from opscan.rendering.json import render_json
+    from opscan.rendering.terminal import print_summary, summary_console
+    from opscan.rendering.write import write_text
+
+    messages = RuleMessages()
+    written = [path for path in (arguments.html, arguments.json) if path not in (None, "-")]
+    if arguments.json is not None:
+        write_text(arguments.json, render_json(assessment))
+    write_text(arguments.html, render_html(assessment, lang, messages))
+    # The summary makes room on stdout for an output that was sent there.
+    stream = sys.stderr if "-" in (arguments.html, arguments.json) else sys.stdout
+    print_summary(assessment, summary_console(stream), lang, messages, [str(path) for path in written])
+
+
+def _exit_code(assessment: Assessment, strict: bool) -> int:
+    """Incomplete beats a failed gate: what was not seen may be worse. A tracer that failed part-way is always incomplete."""
+    failed = any(not attempt.ok for attempt in assessment.trace.attempts)
+    if failed or (strict and not assessment.trace.complete):
+        return INCOMPLETE
+    return 0 if assessment.gate.passed else FAILED_GATE
+
+
+def _language(asked: str | None) -> Lang:
+    if asked is None:
+        try:
+            name = locale.setlocale(locale.LC_MESSAGES, "") if hasattr(locale, "LC_MESSAGES") else ""
+        except locale.Error:
+            name = os.environ.get("LC_ALL") or os.environ.get("LANG") or ""
+        return "zh" if name.lower().startswith("zh") else "en"
+    return _choice("--lang", asked, LANGS)  # type: ignore[return-value]
+
+
+def _choice(option: str, given: str, allowed: tuple[str, ...]) -> str:
+    if given in allowed:
+        return given
+    close = difflib.get_close_matches(given, allowed, n=1)
+    hint = f"Did you mean {close[0]}? " if close else ""
+    raise UsageError(f"{option} {given}: no such choice.", f"{hint}Choose one of: {', '.join(allowed)}.")

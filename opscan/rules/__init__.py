@@ -1,0 +1,1 @@
+"""One file a rule. ``registry`` lists them; ``interface`` says what a rule is."""

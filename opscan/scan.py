@@ -1,0 +1,116 @@
+"""A scan from beginning to end: one child process, one matrix, one assessment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import metadata
+
+from opscan.assess import Judged, assemble, judge_calls
+from opscan.assessment import Assessment, FailOn, Substitution
+from opscan.inventory import OpCall
+from opscan.loading.inputs import InputSpec
+from opscan.loading.reference import PythonFileReference
+from opscan.matrix.query import Matrix
+from opscan.matrix.releases import resolve_target
+from opscan.substitution.interface import Match
+from opscan.substitution.registry import FAMILIES
+from opscan.worker.host import Worker
+from opscan.worker.protocol import Check, Checked, Release, Scan
+
+#: Verdicts for which a replacement is looked for: refused dtypes, and dtypes that only the AI CPU computes.
+_REPLACEABLE = ("OPS104", "OPS106", "OPS107", "OPS202")
+
+
+@dataclass(frozen=True, slots=True)
+class ScanRequest:
+    """What the command line asked for. None for a part of the target takes its default."""
+
+    reference: PythonFileReference
+    inputs: tuple[InputSpec, ...] = ()
+    torch_npu: str | None = None
+    cann: str | None = None
+    soc: str | None = None
+    train: bool = False
+    fail_on: FailOn = "unsupported"
+
+
+def scan(request: ScanRequest, progress: Callable[[str], None]) -> Assessment:
+    """Trace, judge, look for replacements and prove them. Raises OpscanError."""
+    progress("starting torch")
+    with Worker() as worker:
+        target, warnings = resolve_target(request.torch_npu, request.cann, request.soc, host_torch=host_torch())
+        matrix = Matrix.load(target)
+        release = Release(
+            matrix.torch_release, target.torch_npu, matrix.registered(), matrix.registered("AutogradPrivateUse1")
+        )
+        inventory = worker.scan(Scan(request.reference, request.inputs, release, request.train), progress).inventory
+        progress("judging operators")
+        judged = judge_calls(inventory, matrix)
+        substitutions = _Substitutions(worker, matrix, release, progress).find(judged)
+    return assemble(inventory, matrix, judged, substitutions, request.fail_on, warnings)
+
+
+def host_torch() -> str | None:
+    """The version of the installed torch, without importing it."""
+    try:
+        return metadata.version("torch")
+    except metadata.PackageNotFoundError:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Substitutions:
+    worker: Worker
+    matrix: Matrix
+    release: Release
+    progress: Callable[[str], None]
+
+    def find(self, judged: list[Judged]) -> dict[int, tuple[Substitution, ...]]:
+        """Replacements by index into ``judged``; each is checked once for an operator and its dtypes."""
+        found: dict[int, tuple[Substitution, ...]] = {}
+        for index, entry in enumerate(judged):
+            if entry.ruling.rule not in _REPLACEABLE:
+                continue
+            offers = [s for m in self._matches(entry) if (s := self._prove(m)) is not None]
+            if offers:
+                found[index] = tuple(offers)
+        return found
+
+    def _matches(self, entry: Judged) -> list[Match]:
+        dtype = entry.ruling.facts.get("dtype") or _widest(entry.example)
+        matches = [family.applies(entry.example, dtype) for family in FAMILIES]
+        return [m for m in matches if isinstance(m, Match)]
+
+    def _prove(self, match: Match) -> Substitution | None:
+        self.progress(f"checking a replacement of {match.call.name}")
+        family = next(f for f in FAMILIES if f.id == match.family)
+        code = family.code(match)
+        checked = self.worker.check(Check(match, self.release))
+        supported, names = self._judge(checked)
+        note = " ".join(t for t in (family.why.en, checked.result.note.en, checked.trace_error) if t)
+        return Substitution(
+            id=family.id,
+            title=family.title.en,
+            before=code.before,
+            after=code.after,
+            supported=supported,
+            ops=names,
+            check=checked.result.check,
+            note=note,
+        )
+
+    def _judge(self, checked: Checked) -> tuple[bool, tuple[str, ...]]:
+        """Whether every operator of the replacement is supported on the target, and their names."""
+        if checked.inventory is None:
+            return False, ()
+        judged = judge_calls(checked.inventory, self.matrix)
+        return all(j.ruling.verdict == "supported" for j in judged), tuple(j.example.name for j in judged)
+
+
+def _widest(call: OpCall) -> str:
+    """The dtype to replace where the refusal names none: the complex or float64 one among the arguments."""
+    for dtype in ("complex128", "complex64", "complex32", "float64"):
+        if dtype in call.dtypes:
+            return dtype
+    return call.dtypes[0] if call.dtypes else ""

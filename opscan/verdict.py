@@ -1,0 +1,179 @@
+"""One operator call, judged for a target: registration first, then kernels, then what the call itself waits for.
+
+This is where registrations, observed kernels, documented constraints and the user's own process meet. The order is that of the
+dispatcher: a kernel of torch_npu; else a composition, judged by its parts; else the CPU fallback; else nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from opscan.assessment import VERDICTS, Evidence, Verdict
+from opscan.inventory import OpCall
+from opscan.matrix.claims import ClaimCode, KernelClaim, Registration
+from opscan.matrix.query import Matrix
+from opscan.rules.registry import RULES
+
+#: Operators whose result's size, or whose value as a Python number, is read back from the device.
+_WAITING = frozenset(
+    {
+        "aten::_local_scalar_dense", "aten::nonzero", "aten::masked_select", "aten::_unique2", "aten::unique_dim",
+        "aten::unique_consecutive", "aten::unique_dim_consecutive", "aten::equal", "aten::is_nonzero",
+        "aten::repeat_interleave.Tensor", "aten::_nested_tensor_from_mask", "torchvision::nms",
+    }
+)  # fmt: skip
+
+#: Indexing, for which a boolean mask among the indices has the same effect.
+_INDEXING = ("aten::index.Tensor", "aten::index_put", "aten::index_put_", "aten::_index_put_impl_", "aten::_unsafe_index.Tensor")
+
+_RULE_OF_CODE: dict[ClaimCode, str] = {
+    "dtype": "OPS104",
+    "soc": "OPS105",
+    "raises": "OPS106",
+    "conflict": "OPS303",
+    "arguments": "OPS304",
+    "undocumented": "OPS306",
+    "unverified": "OPS302",
+    "no-table": "OPS305",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """The verdict of one call. ``facts`` fill the rule's message."""
+
+    verdict: Verdict
+    rule: str | None = None
+    facts: dict[str, str] = field(default_factory=dict)
+    kernels: tuple[str, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    conflicts: tuple[str, ...] = ()
+
+    @property
+    def reason(self) -> str | None:
+        return RULES[self.rule].say("en", self.facts) if self.rule else None
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """Judges calls of one inventory. ``host_kernels`` and ``host_torch`` are the inventory's own."""
+
+    matrix: Matrix
+    host_kernels: dict[str, tuple[str, ...]]
+    host_torch: str
+
+    def call(self, call: OpCall) -> Ruling:
+        registration = self.matrix.registration(call.name)
+        if registration is None:
+            return self._outside_the_release(call)
+        registered = Evidence("torch_npu", self.matrix.target.torch_npu, " ".join(sorted(registration.keys)))
+        if self._is_native(call.name, registration):
+            return self._native(call, registration, registered)
+        return self._without_kernel(call, registration.keys, registered)
+
+    # --- where does it run? -----------------------------------------------------------------------------------
+
+    def _is_native(self, name: str, registration: Registration) -> bool:
+        """A functional or in-place structured operator without a kernel of its own runs through its ``.out`` overload."""
+        if "PrivateUse1" in registration.keys:
+            return True
+        if "CompositeExplicitAutogradNonFunctional" not in registration.keys:
+            return False
+        outs = [self.matrix.registration(out) for out in out_overloads(name)]
+        return any(out is not None and "PrivateUse1" in out.keys for out in outs)
+
+    def _without_kernel(self, call: OpCall, keys: frozenset[str] | tuple[str, ...], evidence: Evidence) -> Ruling:
+        """No kernel of torch_npu: a view, a composition, the CPU, or nothing."""
+        if call.is_view and {"CompositeExplicitAutograd", "CompositeImplicitAutograd"} & set(keys):
+            return Ruling("supported", evidence=(replace(evidence, detail="a view: no kernel runs"),))
+        if "CompositeExplicitAutograd" in keys or "CompositeImplicitAutograd" in keys:
+            return self._by_parts(call, evidence)
+        facts = self._facts(call)
+        if "CPU" in keys:
+            return Ruling("fallback", "OPS102", facts, evidence=(evidence,))
+        return Ruling("unsupported", "OPS101", facts, evidence=(evidence,))
+
+    def _by_parts(self, call: OpCall, evidence: Evidence) -> Ruling:
+        if not call.parts:
+            return Ruling("unknown", "OPS307", self._facts(call), evidence=(evidence,))
+        rulings = [self.call(part) for part in call.parts]
+        worst = min(rulings, key=lambda r: VERDICTS.index(r.verdict))
+        kernels = tuple(dict.fromkeys(k for r in rulings for k in r.kernels))
+        return replace(
+            worst, facts={**worst.facts, "within": call.name}, kernels=kernels, evidence=(evidence, *worst.evidence)
+        )
+
+    def _outside_the_release(self, call: OpCall) -> Ruling:
+        """The release's process has no such operator: newer torch's, or the user's own."""
+        keys = self.host_kernels.get(call.name, ())
+        evidence = Evidence("host", self.host_torch, " ".join(keys) or "no kernel")
+        facts = self._facts(call)
+        if call.name.startswith(("aten::", "prims::", "npu::", "quantized::")):
+            return Ruling("unknown", "OPS301", facts, evidence=(evidence,))
+        if "PrivateUse1" in keys:
+            return Ruling("unknown", "OPS302", facts, evidence=(evidence,))
+        return self._without_kernel(call, keys, evidence)
+
+    # --- what does its kernel take? -----------------------------------------------------------------------------
+
+    def _native(self, call: OpCall, registration: Registration, registered: Evidence) -> Ruling:
+        if registration.hidden_cpu:
+            return Ruling("slow", "OPS201", self._facts(call), evidence=(registered,))
+        results = tuple(spec.dtype for spec in call.outputs)
+        claim = self.matrix.kernels(call.name, call.dtypes, results if call.inputs else ())
+        evidence = (registered, *claim.evidence)
+        facts = self._facts(call, claim)
+        if claim.status != "supported":
+            rule = _RULE_OF_CODE.get(claim.code, "OPS302")
+            if claim.code == "dtype" and not claim.api:
+                rule = "OPS107"
+            return Ruling(claim.status, rule, facts, claim.kernels, evidence, claim.conflicts)
+        slow = self._slow_rule(call, claim)
+        if slow is not None:
+            return Ruling("slow", slow, facts, claim.kernels, evidence, claim.conflicts)
+        return Ruling("supported", None, {}, claim.kernels, evidence, claim.conflicts)
+
+    def _slow_rule(self, call: OpCall, claim: KernelClaim) -> str | None:
+        if claim.cpu_inside:
+            return "OPS201"
+        if claim.ai_cpu:
+            return "OPS202"
+        if copies_to_host(call):
+            return "OPS204"
+        return "OPS203" if waits_for_data(call) or claim.host_sync else None
+
+    def _facts(self, call: OpCall, claim: KernelClaim | None = None) -> dict[str, str]:
+        target = self.matrix.target
+        facts = {
+            "operator": call.name,
+            "dtypes": ", ".join(dict.fromkeys(call.dtypes)),
+            "release": target.torch_npu,
+            "torch": self.matrix.torch_release,
+            "host_torch": self.host_torch,
+            "cann": target.cann,
+            "soc": target.soc,
+        }
+        if claim is not None:
+            facts |= {"api": claim.api, "parameter": claim.parameter, "dtype": claim.dtype, "detail": claim.detail}
+        return facts
+
+
+def waits_for_data(call: OpCall) -> bool:
+    """Whether the host must wait for the device to know this call's result."""
+    if call.name in _WAITING:
+        return True
+    return call.name.startswith(_INDEXING) and any(s.dtype in ("bool", "uint8") for s in call.inputs[1:2])
+
+
+def copies_to_host(call: OpCall) -> bool:
+    return call.name == "aten::_to_copy" and dict(call.attributes).get("device", "").startswith("device(type='cpu'")
+
+
+def out_overloads(name: str) -> tuple[str, ...]:
+    """Names that the ``.out`` overload of a structured operator may have: ``aten::add.Tensor`` → ``aten::add.out``."""
+    base, _, overload = name.partition(".")
+    base = base.removesuffix("_")
+    guesses = [f"{base}.out"]
+    if overload:
+        guesses += [f"{base}.{overload}_out", f"{base}.{overload.removeprefix('dim_')}_out"]
+    return tuple(guesses)

@@ -1,0 +1,110 @@
+"""The parent's end: starts the child early, so that torch loads while the parent reads the matrix, and speaks to it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+
+import msgspec
+
+from opscan import errors
+from opscan.errors import OpscanError
+from opscan.worker.protocol import Check, Checked, Failed, Progress, Reply, Request, Scan, Scanned
+
+#: Set for the child before torch loads: torch must not load an installed torch_npu by itself (it fails without CANN), and
+#: scripted or compiled functions run as plain Python, so that their operators and lines are seen.
+_ENVIRONMENT = {"TORCH_DEVICE_BACKEND_AUTOLOAD": "0", "PYTORCH_JIT": "0", "TORCHDYNAMO_DISABLE": "1"}
+
+
+class Worker:
+    """A child process; a context manager that leaves no process behind."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._decoder = msgspec.json.Decoder(Reply)
+        self._encoder = msgspec.json.Encoder()
+
+    def __enter__(self) -> Worker:
+        self._process = subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name("child.py"))],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, **_ENVIRONMENT},
+            start_new_session=True,
+        )
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        process = self._process
+        if process is None:
+            return
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            pass
+        for stream in (process.stdin, process.stdout):
+            if stream is not None:
+                try:
+                    stream.close()
+                except OSError:
+                    pass
+        process.wait()
+
+    def scan(self, request: Scan, progress: Callable[[str], None]) -> Scanned:
+        """Trace a model. Raises the OpscanError that the child met."""
+        reply = self._ask(request, progress)
+        assert isinstance(reply, Scanned)
+        return reply
+
+    def check(self, request: Check) -> Checked:
+        reply = self._ask(request, lambda stage: None)
+        assert isinstance(reply, Checked)
+        return reply
+
+    def _ask(self, request: Request, progress: Callable[[str], None]) -> Scanned | Checked:
+        process = self._process
+        assert process is not None and process.stdin is not None and process.stdout is not None
+        try:
+            process.stdin.write(self._encoder.encode(request) + b"\n")
+            process.stdin.flush()
+        except BrokenPipeError:
+            raise self._died() from None
+        while True:
+            line = process.stdout.readline()
+            if not line:
+                raise self._died()
+            reply = self._decoder.decode(line)
+            if isinstance(reply, Progress):
+                progress(reply.stage)
+            elif isinstance(reply, Failed):
+                raise _as_error(reply)
+            else:
+                return reply
+
+    def _died(self) -> OpscanError:
+        assert self._process is not None
+        code = self._process.wait()
+        how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+        return OpscanError(
+            f"The process that runs the model {how} before it answered.",
+            "What it printed is above. If the model file ends the process itself (sys.exit, os._exit), remove that; "
+            "if memory ran out, scan a smaller configuration.",
+        )
+
+
+class ChildTraceback(Exception):
+    """The traceback of the other process, as text: the cause of an error that came from there."""
+
+
+def _as_error(reply: Failed) -> OpscanError:
+    kind = getattr(errors, reply.kind, OpscanError)
+    error: OpscanError = kind(reply.message, reply.hint)
+    error.__cause__ = ChildTraceback(reply.trace)
+    return error

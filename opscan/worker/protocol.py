@@ -1,0 +1,64 @@
+"""What passes between the two processes: one JSON object a line, tagged by ``type``."""
+
+from __future__ import annotations
+
+import msgspec
+
+from opscan.inventory import Inventory
+from opscan.loading.inputs import InputSpec
+from opscan.loading.reference import PythonFileReference
+from opscan.substitution.interface import CheckResult, Match
+
+
+class Release(msgspec.Struct, frozen=True):
+    """What the tracer must know of the target: the operators with an NPU kernel, those with an NPU derivative of their own."""
+
+    torch: str
+    torch_npu: str
+    registered: frozenset[str]
+    differentiable: frozenset[str]
+
+
+class Scan(msgspec.Struct, tag="scan", frozen=True):
+    """Trace a model."""
+
+    reference: PythonFileReference
+    inputs: tuple[InputSpec, ...]
+    release: Release
+    train: bool
+
+
+class Check(msgspec.Struct, tag="check", frozen=True):
+    """Compare a replacement with its original, and trace the replacement."""
+
+    match: Match
+    release: Release
+
+
+class Progress(msgspec.Struct, tag="progress", frozen=True):
+    stage: str
+
+
+class Scanned(msgspec.Struct, tag="scanned", frozen=True):
+    inventory: Inventory
+
+
+class Checked(msgspec.Struct, tag="checked", frozen=True):
+    """``inventory`` is None where the replacement could not be traced: ``trace_error`` says why."""
+
+    result: CheckResult
+    inventory: Inventory | None
+    trace_error: str = ""
+
+
+class Failed(msgspec.Struct, tag="failed", frozen=True):
+    """``kind`` is the name of the error class; ``trace`` a traceback for ``--debug``."""
+
+    kind: str
+    message: str
+    hint: str
+    trace: str
+
+
+Request = Scan | Check
+Reply = Progress | Scanned | Checked | Failed

@@ -1,0 +1,92 @@
+"""Answers requests: joins loading, tracing and substitution on torch's side of the process boundary."""
+
+from __future__ import annotations
+
+import os
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from opscan.errors import OpscanError
+from opscan.worker.protocol import Check, Checked, Failed, Progress, Release, Reply, Request, Scan, Scanned
+
+
+def serve(requests: int, replies: int) -> None:
+    """Read requests until the parent closes the pipe. Torch loads at once, before the first request is there."""
+    from opscan.tracing.dispatch import DispatchTracer
+    from opscan.worker.shield import shield_from_torch_npu
+
+    encoder = msgspec.json.Encoder()
+
+    def reply(message: Reply) -> None:
+        _write_all(replies, encoder.encode(message) + b"\n")
+
+    tracer = DispatchTracer()
+    decoder = msgspec.json.Decoder(Request)
+    with os.fdopen(requests, "rb") as lines:
+        for line in lines:
+            request = decoder.decode(line)
+            shield_from_torch_npu(request.release.torch_npu)
+            reply(_answer(request, tracer, lambda stage: reply(Progress(stage))))
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def _answer(request: Request, tracer: Any, progress: Callable[[str], None]) -> Reply:
+    try:
+        return _scan(request, tracer, progress) if isinstance(request, Scan) else _check(request, tracer)
+    except OpscanError as error:
+        return Failed(type(error).__name__, error.message, error.hint, traceback.format_exc())
+    except (Exception, SystemExit) as error:
+        what = f"{type(error).__name__}: {error}"
+        return Failed("OpscanError", f"Internal error: {what}", "Run again with --debug and report it.", traceback.format_exc())
+
+
+def _scan(request: Scan, tracer: Any, progress: Callable[[str], None]) -> Scanned:
+    from opscan.loading.python_file import load
+    from opscan.tracing.interface import Recipe
+
+    def build() -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+        loaded = load(request.reference, request.inputs, request.train)
+        return loaded.callable, loaded.args, loaded.kwargs
+
+    options = _options(str(request.reference), request.release, request.train)
+    root = Path(request.reference.path).resolve().parent
+    return Scanned(tracer.trace(Recipe(build, root), options, progress))
+
+
+def _options(reference: str, release: Release, train: bool) -> Any:
+    from opscan.tracing.interface import TraceOptions
+
+    return TraceOptions(
+        reference, release.registered, release.differentiable, release.torch, release.torch_npu, train
+    )
+
+
+def _check(request: Check, tracer: Any) -> Checked:
+    """Numbers from real tensors on the CPU; operators from the replacement traced as if it were a model."""
+    import torch
+
+    from opscan.substitution.checking import check, concrete_inputs, replacement_callable
+    from opscan.tracing.interface import Recipe
+
+    result = check(request.match)
+    options = _options(request.match.family, request.release, train=False)
+
+    def build() -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+        specs = concrete_inputs(request.match)
+        tensors = tuple(torch.empty(spec.shape, dtype=getattr(torch, spec.dtype)) for spec in specs)
+        return replacement_callable(request.match), tensors, {}
+
+    try:
+        inventory = tracer.trace(Recipe(build, Path(os.devnull).parent), options, lambda stage: None)
+    except Exception as error:  # a replacement that cannot be traced is shown unproven, with the reason
+        return Checked(result, None, f"{type(error).__name__}: {error}")
+    return Checked(result, inventory)
