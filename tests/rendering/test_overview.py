@@ -53,6 +53,7 @@ def test_headline_of_the_sample(sample: Assessment) -> None:
     words = [text(each.key, "en", **each.values) for each in overview.headline(sample)]
     assert words == [
         "The model is not ready for ascend910b: 1 of its 6 operators is unsupported.",
+        "A checked replacement for 1 of 1 is given below.",
         "2 further findings are about its code.",
         "The trace is incomplete: other operators may run as well.",
     ]

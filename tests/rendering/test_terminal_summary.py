@@ -33,7 +33,7 @@ def test_plain_summary(sample: Assessment) -> None:
         "Warning    torch_npu 2.6.0.post5 is documented for CANN 8.3.RC1, not 8.5.0",
         "Not seen   operators after detector.py:91 for more than one box",
         "Supported  1 of 6 operators (16.6%), 64 of 70 calls (91.4%)",
-        "Effort     1.75–7 person-days, likely 3.5",
+        "Effort     1.75–7 person-days · likely 3.5",
         "Gate       Failed (fails on unsupported)",
         "Written    opscan-report.html",
     ):
