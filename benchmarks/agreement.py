@@ -76,6 +76,8 @@ def build(name: str, train: bool) -> Built:
 
 def _transformer(name: str, train: bool) -> Built:
     import torch
+
+    declare_torchvision()
     import transformers as t
 
     small = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 128}
@@ -93,15 +95,42 @@ def _transformer(name: str, train: bool) -> Built:
     elif name == "vit":
         model, kwargs = t.ViTModel(t.ViTConfig(**small, image_size=64)), {"pixel_values": image}
     elif name == "whisper":
-        config = t.WhisperConfig(d_model=64, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4, encoder_ffn_dim=128, decoder_ffn_dim=128, max_source_positions=50)
+        config = t.WhisperConfig(
+            d_model=64,
+            encoder_layers=2,
+            decoder_layers=2,
+            encoder_attention_heads=4,
+            decoder_attention_heads=4,
+            encoder_ffn_dim=128,
+            decoder_ffn_dim=128,
+            max_source_positions=50,
+        )
         model, kwargs = t.WhisperModel(config), {"input_features": torch.randn(1, 80, 100), "decoder_input_ids": ids}
     elif name == "mamba":
-        model, kwargs = t.MambaModel(t.MambaConfig(hidden_size=64, num_hidden_layers=2, vocab_size=500)), {"input_ids": ids}
+        model, kwargs = (
+            t.MambaModel(t.MambaConfig(hidden_size=64, num_hidden_layers=2, vocab_size=500)),
+            {"input_ids": ids},
+        )
     elif name == "detr":
-        config = t.DetrConfig(use_timm_backbone=False, use_pretrained_backbone=False, backbone=None, backbone_config=t.ResNetConfig(out_features=["stage4"]), d_model=64, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4, encoder_ffn_dim=128, decoder_ffn_dim=128)
+        config = t.DetrConfig(
+            use_timm_backbone=False,
+            use_pretrained_backbone=False,
+            backbone=None,
+            backbone_config=t.ResNetConfig(out_features=["stage4"]),
+            d_model=64,
+            encoder_layers=2,
+            decoder_layers=2,
+            encoder_attention_heads=4,
+            decoder_attention_heads=4,
+            encoder_ffn_dim=128,
+            decoder_ffn_dim=128,
+        )
         model, kwargs = t.DetrModel(config), {"pixel_values": image}
     elif name == "t5":
-        model, kwargs = t.T5Model(t.T5Config(d_model=64, num_layers=2, num_heads=4, d_ff=128, d_kv=16)), {"input_ids": ids, "decoder_input_ids": ids}
+        model, kwargs = (
+            t.T5Model(t.T5Config(d_model=64, num_layers=2, num_heads=4, d_ff=128, d_kv=16)),
+            {"input_ids": ids, "decoder_input_ids": ids},
+        )
     else:
         config = t.CLIPConfig(text_config=small, vision_config={**small, "image_size": 64})
         model, kwargs = t.CLIPModel(config), {"input_ids": ids, "pixel_values": image}
@@ -130,18 +159,17 @@ def run_real(name: str, train: bool) -> dict[str, int]:
     model, args, kwargs = build(name, train)
     model = model.npu()
     args, kwargs = tree_map_only(torch.Tensor, lambda t: t.npu(), (args, kwargs))
-    # Factories without a device follow the traced device, as a scan has it.
-    with torch.device("npu"), Count():
-        if not train:
-            with torch.no_grad():
-                model(*args, **kwargs)
-        else:
-            out = [t for t in tree_leaves(model(*args, **kwargs)) if isinstance(t, torch.Tensor) and t.requires_grad]
-            before = counts.copy()
-            gradients = [torch.ones_like(t) for t in out]
-            counts.clear()
-            counts.update(before)
-            torch.autograd.backward(out, gradients)
+    mode = Count()
+    if not train:
+        with mode, torch.no_grad():
+            model(*args, **kwargs)
+        return dict(counts)
+    with mode:
+        result = model(*args, **kwargs)
+    out = [t for t in tree_leaves(result) if isinstance(t, torch.Tensor) and t.requires_grad]
+    gradients = [torch.ones_like(t) for t in out]
+    with mode:
+        torch.autograd.backward(out, gradients)
     return dict(counts)
 
 
@@ -156,7 +184,9 @@ def run_virtual(name: str, train: bool) -> dict[str, int]:
 
     matrix = Matrix.load(Target("2.13.0", "9.1.0", "ascend910b"))
     shield_from_torch_npu("2.13.0")
-    options = TraceOptions(name, matrix.registered(), matrix.registered("AutogradPrivateUse1"), "2.13.0", "2.13.0", train)
+    options = TraceOptions(
+        name, matrix.registered(), matrix.registered("AutogradPrivateUse1"), "2.13.0", "2.13.0", train
+    )
     tracer = DispatchTracer()
     inventory = tracer.trace(Recipe(lambda: build(name, train), Path("/nonexistent")), options, lambda stage: None)
     if not all(a.ok for a in inventory.trace.attempts):
@@ -170,12 +200,24 @@ def run_virtual(name: str, train: bool) -> dict[str, int]:
 
 def in_process(which: str, name: str, arguments: argparse.Namespace) -> dict[str, int]:
     """Run one side in a process of its own; its counts come back in a file."""
-    environment = {**os.environ, "TORCH_DEVICE_BACKEND_AUTOLOAD": "0", "TASK_QUEUE_ENABLE": "0", "SIM_SOC": "Ascend910B3", "HF_HUB_OFFLINE": "1"}
+    environment = {
+        **os.environ,
+        "TORCH_DEVICE_BACKEND_AUTOLOAD": "0",
+        "TASK_QUEUE_ENABLE": "0",
+        "SIM_SOC": "Ascend910B3",
+        "HF_HUB_OFFLINE": "1",
+    }
     if which == "real":
         environment["LD_LIBRARY_PATH"] = arguments.runtime
     command = [sys.executable, __file__, "--side", which, "--only", name, *(["--train"] if arguments.train else [])]
     read, write = os.pipe()
-    with subprocess.Popen([*command, "--answer", str(write)], env=environment, pass_fds=[write], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        [*command, "--answer", str(write)],
+        env=environment,
+        pass_fds=[write],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    ) as process:
         os.close(write)
         with os.fdopen(read) as answer:
             text = answer.read()
@@ -217,9 +259,20 @@ def compare(arguments: argparse.Namespace) -> None:
         missing, extra = sorted(real.keys() - virtual.keys()), sorted(virtual.keys() - real.keys())
         common += len(real.keys() & virtual.keys())
         union += len(real.keys() | virtual.keys())
-        table[name] = {"missing": missing, "extra": extra, "counts_differ": {k: [real[k], virtual[k]] for k in sorted(real.keys() & virtual.keys()) if real[k] != virtual[k]}}
-        print(f"{name:28} {len(real.keys() & virtual.keys())}/{len(real.keys() | virtual.keys())}  -{missing} +{extra} {table[name]['counts_differ']}", flush=True)
-    print(f"agreement over (model, overload), {'training' if arguments.train else 'inference'}: {common}/{union} = {common / max(1, union):.4f}")
+        table[name] = {
+            "missing": missing,
+            "extra": extra,
+            "counts_differ": {
+                k: [real[k], virtual[k]] for k in sorted(real.keys() & virtual.keys()) if real[k] != virtual[k]
+            },
+        }
+        print(
+            f"{name:28} {len(real.keys() & virtual.keys())}/{len(real.keys() | virtual.keys())}  -{missing} +{extra} {table[name]['counts_differ']}",
+            flush=True,
+        )
+    print(
+        f"agreement over (model, overload), {'training' if arguments.train else 'inference'}: {common}/{union} = {common / max(1, union):.4f}"
+    )
     if arguments.json:
         Path(arguments.json).write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
 

@@ -58,7 +58,12 @@ def judge_calls(inventory: Inventory, matrix: Matrix) -> list[Judged]:
 
 def _order(entry: Judged) -> tuple[int, int, str, str]:
     phases = ("forward", "backward", "optimizer")
-    return VERDICTS.index(entry.ruling.verdict), phases.index(entry.example.phase), entry.example.name, str(entry.example.dtypes)
+    return (
+        VERDICTS.index(entry.ruling.verdict),
+        phases.index(entry.example.phase),
+        entry.example.name,
+        str(entry.example.dtypes),
+    )
 
 
 def assemble(

@@ -88,7 +88,7 @@ class _Substitutions:
         code = family.code(match)
         checked = self.worker.check(Check(match, self.release))
         supported, names = self._judge(checked)
-        note = " ".join(t for t in (family.why.en, checked.result.note.en, checked.trace_error) if t)
+        notes = (family.why, checked.result.note)
         return Substitution(
             id=family.id,
             title=family.title.en,
@@ -97,7 +97,9 @@ class _Substitutions:
             supported=supported,
             ops=names,
             check=checked.result.check,
-            note=note,
+            note=" ".join(t for t in (*(n.en for n in notes), checked.trace_error) if t),
+            title_zh=family.title.zh,
+            note_zh=" ".join(t for t in (*(n.zh for n in notes), checked.trace_error) if t),
         )
 
     def _judge(self, checked: Checked) -> tuple[bool, tuple[str, ...]]:

@@ -24,7 +24,13 @@ _WAITING = frozenset(
 )  # fmt: skip
 
 #: Indexing, for which a boolean mask among the indices has the same effect.
-_INDEXING = ("aten::index.Tensor", "aten::index_put", "aten::index_put_", "aten::_index_put_impl_", "aten::_unsafe_index.Tensor")
+_INDEXING = (
+    "aten::index.Tensor",
+    "aten::index_put",
+    "aten::index_put_",
+    "aten::_index_put_impl_",
+    "aten::_unsafe_index.Tensor",
+)
 
 _RULE_OF_CODE: dict[ClaimCode, str] = {
     "dtype": "OPS104",

@@ -60,14 +60,19 @@ def scan(
         list[str] | None,
         typer.Option("--input", metavar="NAME=1x128:int64", help="Shape and dtype of a named input; repeat for more."),
     ] = None,
-    train: Annotated[bool, typer.Option("--train", help="Add the backward pass and an optimizer step (AdamW).")] = False,
+    train: Annotated[
+        bool, typer.Option("--train", help="Add the backward pass and an optimizer step (AdamW).")
+    ] = False,
     torch_npu: Annotated[
-        str | None, typer.Option("--torch-npu", metavar="RELEASE", help="torch_npu release. Default: for the installed torch.")
+        str | None,
+        typer.Option("--torch-npu", metavar="RELEASE", help="torch_npu release. Default: for the installed torch."),
     ] = None,
     cann: Annotated[
         str | None, typer.Option("--cann", metavar="RELEASE", help="CANN release. Default: the one torch_npu names.")
     ] = None,
-    soc: Annotated[str | None, typer.Option("--soc", metavar="SOC", help="SoC. Default: ascend910b (Atlas A2).")] = None,
+    soc: Annotated[
+        str | None, typer.Option("--soc", metavar="SOC", help="SoC. Default: ascend910b (Atlas A2).")
+    ] = None,
     fail_on: Annotated[
         str,
         typer.Option(
@@ -76,19 +81,35 @@ def scan(
             help="Worst verdict that still fails the scan (exit code 1).",
         ),
     ] = "unsupported",
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Exit with 3 where the trace is not complete.")
-    ] = False,
-    html: Annotated[str, typer.Option("--html", metavar="PATH", help="Where to write the report; - is stdout.")] = "opscan-report.html",
-    json: Annotated[str | None, typer.Option("--json", metavar="PATH", help="Write the result as JSON; - is stdout.")] = None,
-    lang: Annotated[str | None, typer.Option("--lang", metavar="en|zh", help="Language of the summary and the report. Default: the locale's.")] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 3 where the trace is not complete.")] = False,
+    html: Annotated[
+        str, typer.Option("--html", metavar="PATH", help="Where to write the report; - is stdout.")
+    ] = "opscan-report.html",
+    json: Annotated[
+        str | None, typer.Option("--json", metavar="PATH", help="Write the result as JSON; - is stdout.")
+    ] = None,
+    lang: Annotated[
+        str | None,
+        typer.Option("--lang", metavar="en|zh", help="Language of the summary and the report. Default: the locale's."),
+    ] = None,
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
 ) -> None:
     """Scan a model: which operators run on the NPU, which are slow, fall back or fail."""
     from opscan.cli.scan_command import ScanArguments, run
 
     arguments = ScanArguments(
-        model, tuple(input_shape or ()), tuple(input or ()), train, torch_npu, cann, soc, fail_on, strict, html, json, lang
+        model,
+        tuple(input_shape or ()),
+        tuple(input or ()),
+        train,
+        torch_npu,
+        cann,
+        soc,
+        fail_on,
+        strict,
+        html,
+        json,
+        lang,
     )
     raise typer.Exit(_guarded(lambda: run(arguments), debug))
 

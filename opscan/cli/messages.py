@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from opscan.cost import load_weights
 from opscan.rules.registry import RULES
 
 
@@ -22,18 +21,3 @@ class RuleMessages:
 
     def fix(self, rule: str, lang: str) -> str | None:
         return RULES[rule].fix.in_(lang) if rule in RULES else None
-
-    def weight_title(self, weight: str, lang: str) -> str | None:
-        weights = load_weights()
-        known = {
-            w.name: w
-            for w in (
-                weights.base,
-                weights.incomplete,
-                *weights.operators.values(),
-                *weights.findings.values(),
-                *weights.rules.values(),
-            )
-        }
-        found = known.get(weight)
-        return None if found is None else (found.title_zh if lang == "zh" else found.title)

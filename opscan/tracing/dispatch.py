@@ -101,7 +101,11 @@ class _Run:
 
     def go(self) -> None:
         with ExitStack() as stack:
-            library = install(self.recorder, self.options.registered, self.options.differentiable) if self.device.type != "cpu" else None
+            library = (
+                install(self.recorder, self.options.registered, self.options.differentiable)
+                if self.device.type != "cpu"
+                else None
+            )
             stack.callback(library._destroy if library is not None else (lambda: None))
             stack.enter_context(self.fake_mode)
             stack.enter_context(self.recorder)

@@ -244,7 +244,6 @@ class Recorder(TorchDispatchMode):
         return OpCall(name, phase, inputs, outputs, attributes, location, count, parts, parameters, is_view)
 
 
-
 def qualified(func: Any) -> str:
     """``aten::add.Tensor``; ``.default`` is dropped."""
     name: str = func._schema.name

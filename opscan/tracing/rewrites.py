@@ -97,6 +97,15 @@ def _cast(recorder: Recorder, tensor: torch.Tensor, dtype: torch.dtype) -> torch
     return leaf(recorder, forward, ("npu::_npu_dtype_cast_backward",), (tensor,), {})  # type: ignore[no-any-return]
 
 
+def adaptive_avg_pool2d(
+    recorder: Recorder, registered: Registered, self: torch.Tensor, output_size: list[int]
+) -> torch.Tensor:
+    """A mean for one cell; stock torch restrides the result of a channels-last input besides."""
+    if all(size == 1 for size in output_size):
+        return torch.ops.aten.mean.dim(self, [-1, -2], True)  # type: ignore[no-any-return]
+    return torch.ops.aten._adaptive_avg_pool2d.default(self, output_size)  # type: ignore[no-any-return]
+
+
 def one_hot(recorder: Recorder, registered: Registered, self: torch.Tensor, num_classes: int = -1) -> torch.Tensor:
     """Fills on and off values; without a class count, the largest index is read back to the host."""
     if num_classes < 0:
@@ -222,6 +231,7 @@ def lstm_cell(
 REWRITES: dict[str, Callable[..., Any]] = {
     "aten::scaled_dot_product_attention": scaled_dot_product_attention,
     "aten::softmax.int": softmax_int,
+    "aten::adaptive_avg_pool2d": adaptive_avg_pool2d,
     "aten::one_hot": one_hot,
     "aten::lstm.input": lstm_input,
     "aten::gru.input": gru_input,

@@ -46,7 +46,9 @@ def _answer(request: Request, tracer: Any, progress: Callable[[str], None]) -> R
         return Failed(type(error).__name__, error.message, error.hint, traceback.format_exc())
     except (Exception, SystemExit) as error:
         what = f"{type(error).__name__}: {error}"
-        return Failed("OpscanError", f"Internal error: {what}", "Run again with --debug and report it.", traceback.format_exc())
+        return Failed(
+            "OpscanError", f"Internal error: {what}", "Run again with --debug and report it.", traceback.format_exc()
+        )
 
 
 def _scan(request: Scan, tracer: Any, progress: Callable[[str], None]) -> Scanned:
@@ -65,9 +67,7 @@ def _scan(request: Scan, tracer: Any, progress: Callable[[str], None]) -> Scanne
 def _options(reference: str, release: Release, train: bool) -> Any:
     from opscan.tracing.interface import TraceOptions
 
-    return TraceOptions(
-        reference, release.registered, release.differentiable, release.torch, release.torch_npu, train
-    )
+    return TraceOptions(reference, release.registered, release.differentiable, release.torch, release.torch_npu, train)
 
 
 def _check(request: Check, tracer: Any) -> Checked:
