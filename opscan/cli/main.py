@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from typing import Annotated, Any
 
-import click
 import typer
 from typer.core import TyperGroup
 
@@ -15,7 +14,7 @@ from opscan import __version__
 class _ScanByDefault(TyperGroup):
     """A first argument that is no command is a model to scan; options that belong to a scan may come first too."""
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         own = {"--help", "-h", "--version", "--install-completion", "--show-completion"}
         if args and args[0] not in self.commands and args[0] not in own:
             args = ["scan", *args]
@@ -138,7 +137,7 @@ def _guarded(work: Any, debug: bool) -> int:
         return 130
     except BrokenPipeError:
         # Whoever read the output has seen enough; nothing may be flushed to the closed pipe at exit.
-        sys.stdout = None  # type: ignore[assignment]
+        sys.stdout = None
         return 0
     except Exception as error:
         return report_error(error, debug)

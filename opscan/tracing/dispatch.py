@@ -22,6 +22,7 @@ from opscan.tracing import values, virtual_npu
 from opscan.tracing.adapter import install
 from opscan.tracing.assumptions import Assumptions
 from opscan.tracing.conversion import untied_conversion
+from opscan.tracing.deferred_compiler import defer_compiler
 from opscan.tracing.host import hides_parts, kernels_in_process
 from opscan.tracing.interface import Recipe, TraceOptions
 from opscan.tracing.module_path import ModulePath
@@ -41,6 +42,7 @@ class DispatchTracer:
     name = "dispatch"
 
     def __init__(self) -> None:
+        defer_compiler()
         self._virtual = virtual_npu.available()
         self._device = virtual_npu.setup() if self._virtual else torch.device("cpu")
 
