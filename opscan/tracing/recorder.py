@@ -16,7 +16,7 @@ from opscan.inventory import Finding, Location, OpCall, Phase, TensorSpec
 from opscan.tracing import values
 from opscan.tracing.assumptions import Assumptions
 from opscan.tracing.module_path import ModulePath
-from opscan.tracing.redirect import is_cuda
+from opscan.tracing.cuda import is_cuda
 from opscan.tracing.source import SourceLocator
 
 _Key = tuple[Any, ...]

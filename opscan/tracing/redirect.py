@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
-from types import SimpleNamespace
+from contextlib import contextmanager
+from types import BuiltinFunctionType, FunctionType
 from typing import Any, Protocol
 
 import torch
-from torch import nn
 from torch._subclasses.fake_tensor import FakeTensor
+
+from opscan.tracing.cuda import is_cuda, patch_cuda
+from opscan.tracing.patches import Patches
 
 
 class Observer(Protocol):
@@ -34,47 +36,27 @@ class Observer(Protocol):
 _COPYING = ("tensor", "as_tensor", "asarray")
 
 
-def is_cuda(device: object) -> bool:
-    """Whether an argument names a CUDA device: a string, a ``torch.device``; a bare index is CUDA's too."""
-    if isinstance(device, str):
-        return device.split(":")[0] == "cuda"
-    return isinstance(device, torch.device) and device.type == "cuda"
-
-
 @contextmanager
 def redirected(observer: Observer) -> Iterator[None]:
     """All patches, for the length of a trace."""
-    patches = _Patches()
+    patches = Patches()
     try:
         _patch_factories(patches, observer)
-        _patch_cuda(patches, observer)
+        patch_cuda(patches, observer)
         _patch_conversions(patches, observer)
         yield
     finally:
         patches.undo()
 
 
-class _Patches:
-    def __init__(self) -> None:
-        self._undo: list[tuple[Any, str, Any]] = []
-
-    def set(self, owner: Any, name: str, value: Any) -> None:
-        self._undo.append((owner, name, getattr(owner, name)))
-        setattr(owner, name, value)
-
-    def undo(self) -> None:
-        for owner, name, value in reversed(self._undo):
-            setattr(owner, name, value)
-
-
-def _patch_factories(patches: _Patches, observer: Observer) -> None:
+def _patch_factories(patches: Patches, observer: Observer) -> None:
     from torch.utils._device import _device_constructors
 
     constructors = _device_constructors()
     for owner in (torch, torch.fft):
         for name in dir(owner):
             factory = getattr(owner, name)
-            if callable(factory) and isinstance(factory, type(torch.ones)) and factory in constructors:
+            if callable(factory) and isinstance(factory, (BuiltinFunctionType, FunctionType)) and factory in constructors:
                 patches.set(owner, name, _factory(name, factory, observer))
     for name in _COPYING:
         patches.set(torch, name, _copying_factory(name, getattr(torch, name), observer))
@@ -119,95 +101,7 @@ def _device_for(name: str, kwargs: dict[str, Any], observer: Observer) -> Any:
     return device
 
 
-_PROPERTIES = SimpleNamespace(name="npu", major=8, minor=0, total_memory=64 << 30, multi_processor_count=24)
-
-#: Answers that let code which asks about its CUDA device go on. Values are of no consequence to an operator inventory.
-_ANSWERS: dict[str, Any] = {
-    "device_count": 1,
-    "current_device": 0,
-    "get_device_name": "npu",
-    "get_device_capability": (8, 0),
-    "get_device_properties": _PROPERTIES,
-    "is_bf16_supported": True,
-    "memory_allocated": 0,
-    "memory_reserved": 0,
-    "max_memory_allocated": 0,
-    "mem_get_info": (64 << 30, 64 << 30),
-}
-_SILENT = (
-    "synchronize",
-    "empty_cache",
-    "set_device",
-    "manual_seed",
-    "manual_seed_all",
-    "reset_peak_memory_stats",
-    "init",
-)
-
-
-def _patch_cuda(patches: _Patches, observer: Observer) -> None:
-    cuda = torch.cuda
-    patches.set(cuda, "_lazy_init", lambda: None)
-    really_available = cuda.is_available
-
-    def is_available() -> bool:
-        if observer.is_torch_calling():
-            return really_available()
-        observer.cuda_named("torch.cuda.is_available()")
-        return True
-
-    patches.set(cuda, "is_available", is_available)
-    for name, answer in _ANSWERS.items():
-        patches.set(cuda, name, _unless_torch(getattr(cuda, name), answer, observer))
-    for name in _SILENT:
-        patches.set(cuda, name, lambda *args, **kwargs: None)
-    for name in ("device", "stream"):
-        patches.set(cuda, name, lambda *args, **kwargs: nullcontext())
-    patches.set(torch.Tensor, "cuda", _moved("Tensor.cuda()", observer))
-    patches.set(nn.Module, "cuda", _moved("Module.cuda()", observer))
-    patches.set(torch, "set_default_device", _default_device(torch.set_default_device, observer))
-    patches.set(torch.autocast, "__init__", _autocast(torch.autocast.__init__, observer))
-
-
-def _unless_torch(original: Callable[..., Any], answer: Any, observer: Observer) -> Callable[..., Any]:
-    """torch itself must hear the truth: it would go on to call a CUDA that is not there."""
-
-    def asked(*args: Any, **kwargs: Any) -> Any:
-        return original(*args, **kwargs) if observer.is_torch_calling() else answer
-
-    return asked
-
-
-def _moved(what: str, observer: Observer) -> Callable[..., Any]:
-    def cuda(self: Any, *args: Any, **kwargs: Any) -> Any:
-        observer.cuda_named(what)
-        return self.to(observer.device)
-
-    return cuda
-
-
-def _default_device(original: Callable[..., Any], observer: Observer) -> Callable[..., Any]:
-    def set_default_device(device: Any) -> None:
-        if is_cuda(device):
-            observer.cuda_named(f"torch.set_default_device({str(device)!r})")
-        else:
-            original(device)
-
-    return set_default_device
-
-
-def _autocast(original: Callable[..., Any], observer: Observer) -> Callable[..., Any]:
-    def init(self: Any, device_type: str, *args: Any, **kwargs: Any) -> None:
-        if is_cuda(device_type):
-            if not observer.is_torch_calling():
-                observer.cuda_named(f"torch.autocast({device_type!r})")
-            device_type = observer.device.type
-        original(self, device_type, *args, **kwargs)
-
-    return init
-
-
-def _patch_conversions(patches: _Patches, observer: Observer) -> None:
+def _patch_conversions(patches: Patches, observer: Observer) -> None:
     numpy, tolist = torch.Tensor.numpy, torch.Tensor.tolist
 
     def to_numpy(self: torch.Tensor, **kwargs: Any) -> Any:
