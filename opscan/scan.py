@@ -41,14 +41,23 @@ def scan(request: ScanRequest, progress: Callable[[str], None]) -> Assessment:
     with Worker() as worker:
         target, warnings = resolve_target(request.torch_npu, request.cann, request.soc, host_torch=host_torch())
         matrix = Matrix.load(target)
-        release = Release(
-            matrix.torch_release, target.torch_npu, matrix.registered(), matrix.registered("AutogradPrivateUse1")
-        )
+        release = release_for(matrix)
         inventory = worker.scan(Scan(request.reference, request.inputs, release, request.train), progress).inventory
         progress("judging operators")
         judged = judge_calls(inventory, matrix)
         substitutions = _Substitutions(worker, matrix, release, progress).find(judged)
     return assemble(inventory, matrix, judged, substitutions, request.fail_on, warnings)
+
+
+def release_for(matrix: Matrix) -> Release:
+    """What a tracer must know of the matrix's target."""
+    return Release(
+        matrix.torch_release,
+        matrix.target.torch_npu,
+        matrix.registered(),
+        matrix.registered("AutogradPrivateUse1"),
+        matrix.registered("AutocastPrivateUse1"),
+    )
 
 
 def host_torch() -> str | None:

@@ -125,6 +125,10 @@ class Judge:
     def _native(self, call: OpCall, registration: Registration, registered: Evidence) -> Ruling:
         if registration.hidden_cpu:
             return Ruling("slow", "OPS201", self._facts(call), evidence=(registered,))
+        if (asked := refused_memory_format(call)) is not None:
+            detail = f"it takes the contiguous format only, and {asked} is asked for"
+            observed = Evidence("observed", "2.13.0", "raised on a simulated runtime")
+            return Ruling("unsupported", "OPS106", self._facts(call) | {"detail": detail}, evidence=(registered, observed))
         results = tuple(spec.dtype for spec in call.outputs)
         claim = self.matrix.kernels(call.name, call.dtypes, results if call.inputs else ())
         evidence = (registered, *claim.evidence)
@@ -173,6 +177,16 @@ def waits_for_data(call: OpCall) -> bool:
 
 def copies_to_host(call: OpCall) -> bool:
     return call.name == "aten::_to_copy" and dict(call.attributes).get("device", "").startswith("device(type='cpu'")
+
+
+#: Operators of torch_npu that raise for any memory format but the contiguous one (and ``preserve_format``).
+_CONTIGUOUS_ONLY = frozenset({"aten::_to_copy", "aten::contiguous", "aten::empty.memory_format", "aten::empty"})
+
+
+def refused_memory_format(call: OpCall) -> str | None:
+    """The memory format of a call that torch_npu 2.13.0 was seen to refuse: ``x.to(memory_format=torch.channels_last)``."""
+    asked = dict(call.attributes).get("memory_format", "")
+    return asked if call.name in _CONTIGUOUS_ONLY and "channels_last" in asked else None
 
 
 def out_overloads(name: str) -> tuple[str, ...]:

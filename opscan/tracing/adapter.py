@@ -124,7 +124,7 @@ def leaf(
             given = [g for g in grads if g is not None]
             with recorder.paused():
                 results = [
-                    torch.empty_like(t) if w else None for t, w in zip(_at_tensors(flat, inputs), wanted, strict=True)
+                    t.new_empty(t.shape) if w else None for t, w in zip(_at_tensors(flat, inputs), wanted, strict=True)
                 ]
             outputs = [r for r in results if r is not None]
             for name in backward:

@@ -1,4 +1,4 @@
-"""Puts off the import of ``torch._dynamo``, which takes nearly as long as torch's own and which a trace does not need.
+"""Puts off the import of ``torch._dynamo``, which takes nearly as long as torch's own and is of no use here.
 
 Fake tensors want three things of it: its configuration, ``disable``, which marks functions that it must not compile, and
 names for where a tensor came from, which matter to symbolic shapes only. Nothing is compiled in a scan

@@ -21,6 +21,7 @@ from opscan.inventory import Attempt, Inventory, Trace
 from opscan.tracing import values, virtual_npu
 from opscan.tracing.adapter import install
 from opscan.tracing.assumptions import Assumptions
+from opscan.tracing.autocast import autocasting
 from opscan.tracing.conversion import untied_conversion
 from opscan.tracing.deferred_compiler import defer_compiler
 from opscan.tracing.host import hides_parts, kernels_in_process
@@ -109,6 +110,8 @@ class _Run:
                 else None
             )
             stack.callback(library._destroy if library is not None else (lambda: None))
+            if self.device.type != "cpu":
+                stack.enter_context(autocasting(self.device, self.options.autocast))
             stack.enter_context(self.fake_mode)
             stack.enter_context(self.recorder)
             stack.enter_context(redirected(self.recorder))

@@ -14,7 +14,7 @@ from opscan.inventory import Inventory
 class TraceOptions:
     """``registered``: operators with an NPU kernel in the target's torch_npu release; ``differentiable``: those with an NPU
     derivative of their own. ``torch_release``: the torch that release pairs with, to tell whether the host's torch answers for
-    it. ``train`` adds backward and an optimizer step."""
+    it. ``train`` adds backward and an optimizer step. ``autocast``: operators with an autocast kernel for the NPU."""
 
     reference: str
     registered: frozenset[str]
@@ -22,6 +22,7 @@ class TraceOptions:
     torch_release: str
     torch_npu_release: str
     train: bool = False
+    autocast: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

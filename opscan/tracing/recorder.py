@@ -81,6 +81,10 @@ class Recorder(TorchDispatchMode):
         if self.running and not self._paused:
             self._add(name, _specs(inputs), _specs(outputs), attributes)
 
+    def lifted(self, tensor: torch.Tensor) -> None:
+        """A tensor made from Python data: the real device shows the call that lifts it, and no copy."""
+        self.emit("aten::lift_fresh", [tensor], [tensor])
+
     # --- the observer of opscan.tracing.redirect ----------------------------------------------------------
 
     def is_torch_calling(self) -> bool:
@@ -89,10 +93,13 @@ class Recorder(TorchDispatchMode):
     def cuda_named(self, what: str) -> None:
         self.finding("OPS601", {"what": what}, self._locator.locate(sys._getframe(2)))
 
-    def device_forgotten(self, factory: str) -> None:
+    def device_forgotten(self, factory: str) -> bool:
+        """A factory without a device, in the user's own code, is meant for the model's device. A library's is meant for the CPU."""
         frame = sys._getframe(3)
-        if self._locator.calls_directly(frame):
-            self.finding("OPS602", {"factory": factory}, self._locator.locate(frame))
+        if not self._locator.calls_directly(frame):
+            return False
+        self.finding("OPS602", {"factory": factory}, self._locator.locate(frame))
+        return True
 
     def python_value(self, tensor: torch.Tensor, what: str) -> torch.Tensor:
         """A real CPU tensor for a fake one: its known value, else the stated default."""
@@ -129,7 +136,7 @@ class Recorder(TorchDispatchMode):
             kwargs = {**kwargs, "device": self.device}
         args, kwargs = self._on_one_device(func, args, kwargs)
         inputs = [t for t in tree_leaves((args, kwargs)) if isinstance(t, torch.Tensor)]
-        out = self._assumptions.run(self, func, args, kwargs, inputs)
+        out = _as_the_device_lays_out(func, self._assumptions.run(self, func, args, kwargs, inputs), self.device.type)
         if self._sink is None:
             values.propagate(func, args, kwargs, inputs, out)
         if self.running and not self._paused:
@@ -249,6 +256,32 @@ def qualified(func: Any) -> str:
     name: str = func._schema.name
     overload = func._schema.overload_name
     return f"{name}.{overload}" if overload else name
+
+
+#: Operators whose results keep the strides of their input on the device; those of all others are contiguous. Observed with the
+#: real torch_npu 2.13.0 on a simulated runtime. What follows may need a copy or not, by that.
+_KEEPS_STRIDES = frozenset(
+    {
+        "aten::clone", "aten::_to_copy", "aten::gelu", "aten::empty_like", "aten::zeros_like", "aten::ones_like", "aten::full_like",
+        "aten::rand_like", "aten::randn_like", "aten::empty_strided", "aten::new_empty_strided", "aten::empty", "aten::lift_fresh",
+        "aten::_unsafe_view",
+    }
+)  # fmt: skip
+
+
+def _as_the_device_lays_out(func: Any, out: Any, device: str) -> Any:
+    """Contiguous results, where the device would have them and stock torch's shape functions keep an input's strides."""
+    if device == "cpu" or func.is_view or func._schema.is_mutable or func._schema.name in _KEEPS_STRIDES:
+        return out
+    if isinstance(out, torch.Tensor):
+        return _contiguous(out, device)
+    return type(out)(_contiguous(t, device) for t in out) if type(out) in (tuple, list) else out
+
+
+def _contiguous(out: Any, device: str) -> Any:
+    if not isinstance(out, torch.Tensor) or out.device.type != device or out.layout is not torch.strided:
+        return out
+    return out if out.is_contiguous() else out.new_empty(out.shape)
 
 
 _MAY_CROSS = frozenset({"aten::_to_copy", "aten::copy_", "aten::copy", "aten::set_.source_Tensor", "aten::_copy_from"})

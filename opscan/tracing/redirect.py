@@ -1,7 +1,7 @@
 """Lets code written for CUDA run on the traced device, and notes every place that names CUDA or forgets the device.
 
-What ``torch_npu.contrib.transfer_to_npu`` does at run time, done here for a trace: ``cuda`` becomes ``npu``. In addition factories
-without a device follow the traced device while the model runs, and conversions to Python or numpy values answer from what is known.
+What ``torch_npu.contrib.transfer_to_npu`` does at run time, done here for a trace: ``cuda`` becomes ``npu``. In addition the
+user's own factory calls without a device follow the traced device while the model runs, and conversions to Python or numpy values answer from what is known.
 Patches, not a TorchFunctionMode: modules take other paths while such a mode is active (``nn.MultiheadAttention``), which would show.
 """
 
@@ -27,9 +27,10 @@ class Observer(Protocol):
     running: bool
 
     def cuda_named(self, what: str) -> None: ...
-    def device_forgotten(self, factory: str) -> None: ...
+    def device_forgotten(self, factory: str) -> bool: ...
     def python_value(self, tensor: torch.Tensor, what: str) -> torch.Tensor: ...
     def is_torch_calling(self) -> bool: ...
+    def lifted(self, tensor: torch.Tensor) -> None: ...
     def paused(self) -> Any: ...
 
 
@@ -83,9 +84,10 @@ def _copying_factory(name: str, factory: Callable[..., Any], observer: Observer)
         if device is None or torch.device(device).type != observer.device.type:
             return factory(*args, **kwargs)
         kwargs["device"] = "cpu" if not isinstance(data, torch.Tensor) else data.device
-        made = factory(*args, **kwargs)
         with observer.paused():
-            return made.to(device)
+            made = factory(*args, **kwargs).to(device)
+        observer.lifted(made)
+        return made
 
     return create
 
@@ -95,8 +97,7 @@ def _device_for(name: str, kwargs: dict[str, Any], observer: Observer) -> Any:
     if is_cuda(device):
         observer.cuda_named(f"torch.{name}(device={str(device)!r})")
         return observer.device
-    if device is None and observer.running and kwargs.get("out") is None:
-        observer.device_forgotten(f"torch.{name}")
+    if device is None and observer.running and kwargs.get("out") is None and observer.device_forgotten(f"torch.{name}"):
         return observer.device
     return device
 
@@ -124,3 +125,25 @@ def _patch_conversions(patches: Patches, observer: Observer) -> None:
     patches.set(torch.Tensor, "tolist", to_list)
     patches.set(torch.Tensor, "__array__", array)
     patches.set(torch.Tensor, "pin_memory", lambda self, *args, **kwargs: self)
+    _patch_indexing(patches, observer)
+
+
+def _patch_indexing(patches: Patches, observer: Observer) -> None:
+    """``x[[0, 2]]`` makes its index tensor below the dispatch modes, on the device: make it as ``torch.tensor`` is made here."""
+    get, put = torch.Tensor.__getitem__, torch.Tensor.__setitem__
+
+    def convert(self: torch.Tensor, index: Any) -> Any:
+        if not isinstance(self, FakeTensor) or self.device.type == "cpu":
+            return index
+        if isinstance(index, tuple):
+            return tuple(_as_index(part, self.device) for part in index)
+        return _as_index(index, self.device)
+
+    patches.set(torch.Tensor, "__getitem__", lambda self, index: get(self, convert(self, index)))
+    patches.set(torch.Tensor, "__setitem__", lambda self, index, value: put(self, convert(self, index), value))
+
+
+def _as_index(part: Any, device: torch.device) -> Any:
+    if isinstance(part, (list, range)) and len(part) > 0 and all(type(i) in (int, bool) for i in part):
+        return torch.tensor(list(part), device=device)
+    return part

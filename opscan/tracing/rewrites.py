@@ -106,6 +106,20 @@ def adaptive_avg_pool2d(
     return torch.ops.aten._adaptive_avg_pool2d.default(self, output_size)  # type: ignore[no-any-return]
 
 
+def contiguous(
+    recorder: Recorder,
+    registered: Registered,
+    self: torch.Tensor,
+    *,
+    memory_format: torch.memory_format = torch.contiguous_format,
+) -> torch.Tensor:
+    """The adapter takes the contiguous format alone; what else is asked for is recorded, and judged by that attribute."""
+    if memory_format is not torch.contiguous_format:
+        recorder.emit("aten::contiguous", [self], [self], (("memory_format", repr(memory_format)),))
+        return self
+    return self if self.is_contiguous() else torch.ops.aten.clone.default(self, memory_format=memory_format)
+
+
 def one_hot(recorder: Recorder, registered: Registered, self: torch.Tensor, num_classes: int = -1) -> torch.Tensor:
     """Fills on and off values; without a class count, the largest index is read back to the host."""
     if num_classes < 0:
@@ -232,6 +246,7 @@ REWRITES: dict[str, Callable[..., Any]] = {
     "aten::scaled_dot_product_attention": scaled_dot_product_attention,
     "aten::softmax.int": softmax_int,
     "aten::adaptive_avg_pool2d": adaptive_avg_pool2d,
+    "aten::contiguous": contiguous,
     "aten::one_hot": one_hot,
     "aten::lstm.input": lstm_input,
     "aten::gru.input": gru_input,

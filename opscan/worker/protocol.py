@@ -11,12 +11,14 @@ from opscan.substitution.interface import CheckResult, Match
 
 
 class Release(msgspec.Struct, frozen=True):
-    """What the tracer must know of the target: the operators with an NPU kernel, those with an NPU derivative of their own."""
+    """What the tracer must know of the target: the operators with an NPU kernel, those with an NPU derivative of their own, and
+    those that autocast treats."""
 
     torch: str
     torch_npu: str
     registered: frozenset[str]
     differentiable: frozenset[str]
+    autocast: frozenset[str] = frozenset()
 
 
 class Scan(msgspec.Struct, tag="scan", frozen=True):

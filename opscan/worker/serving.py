@@ -67,7 +67,15 @@ def _scan(request: Scan, tracer: Any, progress: Callable[[str], None]) -> Scanne
 def _options(reference: str, release: Release, train: bool) -> Any:
     from opscan.tracing.interface import TraceOptions
 
-    return TraceOptions(reference, release.registered, release.differentiable, release.torch, release.torch_npu, train)
+    return TraceOptions(
+        reference,
+        release.registered,
+        release.differentiable,
+        release.torch,
+        release.torch_npu,
+        train,
+        release.autocast,
+    )
 
 
 def _check(request: Check, tracer: Any) -> Checked:
