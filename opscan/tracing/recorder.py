@@ -83,6 +83,7 @@ class Recorder(TorchDispatchMode):
 
     def lifted(self, tensor: torch.Tensor) -> None:
         """A tensor made from Python data: the real device shows the call that lifts it, and no copy."""
+        self._views.add("aten::lift_fresh")
         self.emit("aten::lift_fresh", [tensor], [tensor])
 
     # --- the observer of opscan.tracing.redirect ----------------------------------------------------------
@@ -194,9 +195,12 @@ class Recorder(TorchDispatchMode):
         name = qualified(func)
         if func.is_view:
             self._views.add(name)
+        hides = self._hides_parts(func)
+        if hides and self._sink is not None and self._run_inside(func, args, kwargs):
+            return  # a part that has parts: they stand for it
         parameters, attributes = _arguments(func, args, kwargs)
         key = self._add(name, _specs(inputs), _specs(outputs), attributes, parameters)
-        if self._sink is None and self._hides_parts(func):
+        if hides and self._sink is None:
             self._look_inside(func, args, kwargs, key)
 
     def _add(
@@ -231,18 +235,23 @@ class Recorder(TorchDispatchMode):
         signature = (key[0], tuple(s.dtype for s in key[2]), tuple(len(s.shape) for s in key[2]))
         if signature not in self._parts:
             self._sink = {}
-            seen = True
-            try:
-                with self:
-                    func._op_dk(torch._C.DispatchKey.CompositeExplicitAutograd, *args, **kwargs)
-            except Exception:  # what it calls stays unseen: judged unknown
-                seen = False
-            finally:
-                sink, self._sink = self._sink, None
+            seen = self._run_inside(func, args, kwargs)
+            sink, self._sink = self._sink, None
             self._parts[signature] = tuple(self._to_call(k, n) for k, n in sink.items()) if seen else ()
             if seen and not sink:
                 self._views.add(key[0])
         self._parts[key] = self._parts[signature]
+
+    def _run_inside(self, func: Any, args: Any, kwargs: Any) -> bool:
+        """Run the composite-explicit kernel with its calls going to the sink; false where it fails: what it calls stays unseen."""
+        before = dict(self._sink or {})
+        try:
+            with self:
+                func._op_dk(torch._C.DispatchKey.CompositeExplicitAutograd, *args, **kwargs)
+        except Exception:
+            self._sink = before
+            return False
+        return True
 
     def _to_call(self, key: _Key, count: int) -> OpCall:
         name, phase, inputs, outputs, attributes, location, parameters = key

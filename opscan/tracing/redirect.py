@@ -122,7 +122,8 @@ def _patch_conversions(patches: Patches, observer: Observer) -> None:
         return found if dtype is None else found.astype(dtype, copy=False)
 
     patches.set(torch.Tensor, "numpy", to_numpy)
-    patches.set(torch.Tensor, "tolist", to_list)
+    for owner in (torch.Tensor, FakeTensor):  # a fake tensor has one of its own, which asks for each element
+        patches.set(owner, "tolist", to_list)
     patches.set(torch.Tensor, "__array__", array)
     patches.set(torch.Tensor, "pin_memory", lambda self, *args, **kwargs: self)
     _patch_indexing(patches, observer)
