@@ -104,6 +104,11 @@ class Judge:
             return Ruling("unknown", "OPS307", self._facts(call), evidence=(evidence,))
         rulings = [self.call(part) for part in call.parts]
         worst = min(rulings, key=lambda r: VERDICTS.index(r.verdict))
+        if worst.verdict == "unknown":
+            # The operator as a whole may have been observed where its parts, on their own, were not.
+            whole = self._by_kernels(call, evidence)
+            if whole.verdict != "unknown":
+                return whole
         kernels = tuple(dict.fromkeys(k for r in rulings for k in r.kernels))
         return replace(
             worst, facts={**worst.facts, "within": call.name}, kernels=kernels, evidence=(evidence, *worst.evidence)
@@ -125,10 +130,18 @@ class Judge:
     def _native(self, call: OpCall, registration: Registration, registered: Evidence) -> Ruling:
         if registration.hidden_cpu:
             return Ruling("slow", "OPS201", self._facts(call), evidence=(registered,))
+        return self._by_kernels(call, registered)
+
+    def _by_kernels(self, call: OpCall, registered: Evidence) -> Ruling:
+        """By the kernels that were seen to be launched, and what they document."""
+        if copies_to_host(call):
+            return Ruling("slow", "OPS204", self._facts(call), evidence=(registered,))
         if (asked := refused_memory_format(call)) is not None:
             detail = f"it takes the contiguous format only, and {asked} is asked for"
             observed = Evidence("observed", "2.13.0", "raised on a simulated runtime")
-            return Ruling("unsupported", "OPS106", self._facts(call) | {"detail": detail}, evidence=(registered, observed))
+            return Ruling(
+                "unsupported", "OPS106", self._facts(call) | {"detail": detail}, evidence=(registered, observed)
+            )
         results = tuple(spec.dtype for spec in call.outputs)
         claim = self.matrix.kernels(call.name, call.dtypes, results if call.inputs else ())
         evidence = (registered, *claim.evidence)
@@ -148,8 +161,6 @@ class Judge:
             return "OPS201"
         if claim.ai_cpu:
             return "OPS202"
-        if copies_to_host(call):
-            return "OPS204"
         return "OPS203" if waits_for_data(call) or claim.host_sync else None
 
     def _facts(self, call: OpCall, claim: KernelClaim | None = None) -> dict[str, str]:

@@ -26,6 +26,7 @@ from opscan.rules import (
     ops602_device_forgotten,
     ops603_data_dependent,
     ops604_cpu_tensor,
+    ops605_shape_unknown,
 )
 from opscan.rules.interface import Rule
 
@@ -53,5 +54,6 @@ RULES: Mapping[str, Rule] = {
         ops602_device_forgotten,
         ops603_data_dependent,
         ops604_cpu_tensor,
+        ops605_shape_unknown,
     )
 }

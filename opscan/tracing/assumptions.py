@@ -98,9 +98,12 @@ class Assumptions:
 
         if sum(t.numel() * t.element_size() for t in inputs) > _STAND_IN_BYTES:
             raise NotImplementedError(f"{func} has no shape function, and its inputs are too large to run it")
-        self._line()
         out = run_on_cpu(func, args, kwargs, recorder.device)
-        recorder.assumed("an operator whose result's shape depends on data", "a run on made-up values")
+        if {torch.Tag.dynamic_output_shape, torch.Tag.data_dependent_output} & set(func.tags):
+            self._line()
+            recorder.assumed("a result whose shape depends on data", "a run on made-up values")
+        else:
+            recorder.shapeless(func)
         return out
 
 

@@ -108,7 +108,7 @@ class Recorder(TorchDispatchMode):
         if held is not None:
             if not held.storage.constant:
                 self.assumed(what, "the sample input's own value")
-            return held.value.detach()
+            return values.detached(held.value)
         self.assumed(what, "zeros")
         return values.zeros_for(tensor)
 
@@ -121,10 +121,17 @@ class Recorder(TorchDispatchMode):
             self.findings[key] = Finding(rule, facts, locations)
 
     def assumed(self, what: str, answer: str) -> None:
-        """One finding a line, with the first answer: a loop asks many times."""
+        """One finding a line, with the first answer: a loop asks many times. A second look at an operator asks nothing new."""
+        if self._sink is not None:
+            return
         where = self._locator.locate(sys._getframe(1))
         if not any(rule == "OPS603" and (file, line) == (where or ("", 0)) for rule, _, file, line in self.findings):
             self.finding("OPS603", {"what": what, "answer": answer}, where)
+
+    def shapeless(self, func: Any) -> None:
+        """An operator without a shape function ran on made-up values."""
+        if self._sink is None:
+            self.finding("OPS605", {"operator": qualified(func)}, self._locator.locate(sys._getframe(1)))
 
     # --- dispatch -------------------------------------------------------------------------------------------
 

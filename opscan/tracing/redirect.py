@@ -19,6 +19,8 @@ from torch._subclasses.fake_tensor import FakeTensor
 from opscan.tracing.cuda import is_cuda, patch_cuda
 from opscan.tracing.patches import Patches
 
+from opscan.tracing import values
+
 
 class Observer(Protocol):
     """What the patches report to: the recorder of the trace."""
@@ -57,7 +59,11 @@ def _patch_factories(patches: Patches, observer: Observer) -> None:
     for owner in (torch, torch.fft):
         for name in dir(owner):
             factory = getattr(owner, name)
-            if callable(factory) and isinstance(factory, (BuiltinFunctionType, FunctionType)) and factory in constructors:
+            if (
+                callable(factory)
+                and isinstance(factory, (BuiltinFunctionType, FunctionType))
+                and factory in constructors
+            ):
                 patches.set(owner, name, _factory(name, factory, observer))
     for name in _COPYING:
         patches.set(torch, name, _copying_factory(name, getattr(torch, name), observer))
@@ -110,12 +116,15 @@ def _patch_conversions(patches: Patches, observer: Observer) -> None:
             return numpy(self, **kwargs)
         if self.device.type == observer.device.type and observer.device.type != "cpu":
             raise TypeError(f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() first.")
-        return numpy(observer.python_value(self, "numpy()"))
+        with values.computing():
+            return numpy(observer.python_value(self, "numpy()"))
 
     def to_list(self: torch.Tensor) -> Any:
         if not isinstance(self, FakeTensor):
             return tolist(self)
-        return tolist(observer.python_value(self.cpu(), "tolist()"))
+        held = self.cpu()
+        with values.computing():
+            return tolist(observer.python_value(held, "tolist()"))
 
     def array(self: torch.Tensor, dtype: Any = None, **kwargs: Any) -> Any:
         found = self.numpy()
