@@ -47,7 +47,7 @@ def judge_calls(inventory: Inventory, matrix: Matrix) -> list[Judged]:
     groups: dict[tuple[object, ...], Judged] = {}
     for call in inventory.calls:
         # Calls that differ in shapes alone are judged alike; a model repeats few of these signatures many times.
-        signature = (call.name, call.inputs and tuple(s.dtype for s in call.inputs), call.outputs and tuple(s.dtype for s in call.outputs), call.attributes, call.parts)  # fmt: skip
+        signature = (call.name, _dtypes(call.inputs), _dtypes(call.outputs), call.attributes, call.parts)
         ruling = rulings.get(signature)
         if ruling is None:
             ruling = rulings[signature] = judge.call(call)
@@ -137,6 +137,10 @@ def _entry(entry: Judged, substitutions: tuple[Substitution, ...]) -> AssessedOp
 
 def _locations(calls: Iterable[OpCall]) -> tuple[Location, ...]:
     return tuple(dict.fromkeys(c.location for c in calls if c.location is not None))
+
+
+def _dtypes(specs: tuple[TensorSpec, ...]) -> tuple[str, ...]:
+    return tuple(spec.dtype for spec in specs)
 
 
 def _pairs(specs: tuple[TensorSpec, ...]) -> tuple[TensorPair, ...]:

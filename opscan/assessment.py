@@ -24,8 +24,9 @@ TensorPair = tuple[str, tuple[Dim, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Where a verdict comes from. ``kind``: ``torch_npu`` (registrations of a release), ``observed`` (the real adapter on
-    the simulated runtime), ``cann`` (documented constraints), ``override`` (curated), ``host`` (the user's own process)."""
+    """Where a verdict comes from. ``kind``: ``torch_npu`` (registrations of a release), ``observed`` (the real
+    adapter on the simulated runtime), ``cann`` (documented constraints), ``override`` (curated), ``host`` (the user's
+    own process)."""
 
     kind: str
     release: str
@@ -35,11 +36,11 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class NumericCheck:
-    """A replacement compared with the original: largest absolute and relative error over all outputs, ``None`` where it is
-    not finite (JSON has no such numbers).
+    """A replacement compared with the original: largest absolute and relative error over all outputs, ``None`` where
+    it is not finite (JSON has no such numbers).
 
-    Passed means |error| ≤ ``absolute_tolerance`` + ``tolerance`` × |expected| for every element; ``max_rel_error`` is over
-    the elements whose expected magnitude exceeds ``absolute_tolerance``. ``shapes`` are the inputs used;
+    Passed means |error| ≤ ``absolute_tolerance`` + ``tolerance`` × |expected| for every element; ``max_rel_error`` is
+    over the elements whose expected magnitude exceeds ``absolute_tolerance``. ``shapes`` are the inputs used;
     ``scaled`` says that the recorded shapes were too large and were scaled down.
     """
 
@@ -54,7 +55,9 @@ class NumericCheck:
 
 @dataclass(frozen=True, slots=True)
 class Substitution:
-    """Code to write instead. ``supported`` says whether every operator of the replacement is supported on the target."""
+    """Code to write instead. ``supported`` says whether every operator of the replacement is supported on the
+    target.
+    """
 
     id: str
     title: str
@@ -70,7 +73,9 @@ class Substitution:
 
 @dataclass(frozen=True, slots=True)
 class AssessedOp:
-    """One (name, phase, dtypes, verdict), with one example of its shapes. ``facts`` fill the rule's message in any language."""
+    """One (name, phase, dtypes, verdict), with one example of its shapes. ``facts`` fill the rule's message in any
+    language.
+    """
 
     name: str
     verdict: Verdict

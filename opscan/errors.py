@@ -4,7 +4,8 @@ from __future__ import annotations
 
 
 class OpscanError(Exception):
-    """A problem the user can act on. ``str(error)`` is the whole message; ``hint`` is the next step, on a line of its own.
+    """A problem the user can act on. ``str(error)`` is the whole message; ``hint`` is the next step, on a line of its
+    own.
 
     The command line prints both and exits with ``exit_code`` (2: usage, configuration, loading or internal error).
     """

@@ -41,8 +41,8 @@ class OpCall:
     (parameter name, ``repr``) pairs. ``parameters`` names the schema parameter of each input, in the same order; an
     element of a list carries its position (``tensors[0]``; ``indices[1]`` in ``x[:, i]``), and it is empty where the
     tracer knows no schema. ``parts`` are the operators that a composite-explicit kernel calls below the
-    Python dispatch key, where a dispatch mode does not see them; empty for every other operator. ``is_view``: the result
-    shares an argument's memory, so no kernel runs.
+    Python dispatch key, where a dispatch mode does not see them; empty for every other operator. ``is_view``: the
+    result shares an argument's memory, so no kernel runs.
     """
 
     name: str
@@ -82,8 +82,9 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """How an inventory was obtained. ``approximate``: the host's torch is not the target's, so decompositions may differ.
-    ``complete`` is false where a value that depends on data was assumed; ``unseen`` says in words what was not seen."""
+    """How an inventory was obtained. ``approximate``: the host's torch is not the target's, so decompositions may
+    differ. ``complete`` is false where a value that depends on data was assumed; ``unseen`` says in words what was
+    not seen."""
 
     tracer: str
     engine: str

@@ -1,7 +1,8 @@
 """One operator call, judged for a target: registration first, then kernels, then what the call itself waits for.
 
-This is where registrations, observed kernels, documented constraints and the user's own process meet. The order is that of the
-dispatcher: a kernel of torch_npu; else a composition, judged by its parts; else the CPU fallback; else nothing.
+This is where registrations, observed kernels, documented constraints and the user's own process meet. The order is
+that of the dispatcher: a kernel of torch_npu; else a composition, judged by its parts; else the CPU fallback; else
+nothing.
 """
 
 from __future__ import annotations
@@ -80,7 +81,9 @@ class Judge:
     # --- where does it run? -----------------------------------------------------------------------------------
 
     def _is_native(self, name: str, registration: Registration) -> bool:
-        """A functional or in-place structured operator without a kernel of its own runs through its ``.out`` overload."""
+        """A functional or in-place structured operator without a kernel of its own runs through its ``.out``
+        overload.
+        """
         if "PrivateUse1" in registration.keys:
             return True
         if "CompositeExplicitAutogradNonFunctional" not in registration.keys:
@@ -195,7 +198,9 @@ _CONTIGUOUS_ONLY = frozenset({"aten::_to_copy", "aten::contiguous", "aten::empty
 
 
 def refused_memory_format(call: OpCall) -> str | None:
-    """The memory format of a call that torch_npu 2.13.0 was seen to refuse: ``x.to(memory_format=torch.channels_last)``."""
+    """The memory format of a call that torch_npu 2.13.0 was seen to refuse:
+    ``x.to(memory_format=torch.channels_last)``.
+    """
     asked = dict(call.attributes).get("memory_format", "")
     return asked if call.name in _CONTIGUOUS_ONLY and "channels_last" in asked else None
 

@@ -83,7 +83,9 @@ def _write(assessment: Assessment, arguments: ScanArguments, lang: Lang) -> None
 
 
 def _exit_code(assessment: Assessment, strict: bool) -> int:
-    """Incomplete beats a failed gate: what was not seen may be worse. A tracer that failed part-way is always incomplete."""
+    """Incomplete beats a failed gate: what was not seen may be worse. A tracer that failed part-way is always
+    incomplete.
+    """
     failed = any(not attempt.ok for attempt in assessment.trace.attempts)
     if failed or (strict and not assessment.trace.complete):
         return INCOMPLETE

@@ -1,1 +1,3 @@
-"""Model references to callables with inputs. Only ``python_file`` and ``inputs.build`` import torch, inside functions."""
+"""Model references to callables with inputs. Only ``python_file`` and ``inputs.build`` import torch, inside
+functions.
+"""

@@ -1,4 +1,6 @@
-"""A user's Python file to a callable with sample inputs. Runs in the tracing process; imports and executes that file only."""
+"""A user's Python file to a callable with sample inputs. Runs in the tracing process; imports and executes that
+file only.
+"""
 
 from __future__ import annotations
 
@@ -114,7 +116,7 @@ def _single_class(module: ModuleType, path: Path) -> Callable[..., Any]:
 
 
 def _instantiate(cls: type, path: Path) -> Callable[..., Any]:
-    required = _required(cls.__init__, skip_self=True)
+    required = _required(cls)
     if required:
         raise LoadError(
             f"{path.name}:{cls.__name__} needs constructor arguments: {', '.join(required)}.",
@@ -129,7 +131,7 @@ def _checked(found: Any, what: str, path: Path) -> Callable[..., Any]:
             f"{what} in {path.name} is {type(found).__name__}, not a model: it cannot be called.",
             "Return the nn.Module (or a function of tensors).",
         )
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def _required(function: Any, skip_self: bool = False) -> list[str]:
@@ -157,7 +159,7 @@ def _own_names(module: ModuleType) -> list[str]:
 
 
 def _forward_of(model: Callable[..., Any]) -> Callable[..., Any]:
-    return model.forward if hasattr(model, "forward") else model  # type: ignore[no-any-return]
+    return model.forward if hasattr(model, "forward") else model
 
 
 def _inputs(

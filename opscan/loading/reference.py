@@ -1,4 +1,6 @@
-"""What the user names on the command line: ``model.py`` or ``model.py:Name``. No torch here: the parent process checks it too."""
+"""What the user names on the command line: ``model.py`` or ``model.py:Name``. No torch here: the parent process
+checks it too.
+"""
 
 from __future__ import annotations
 

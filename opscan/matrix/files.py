@@ -169,8 +169,8 @@ class Correction(msgspec.Struct, frozen=True):
 class Statement(msgspec.Struct, frozen=True):
     """A reviewed answer for operators, before any table is asked.
 
-    It holds for calls of ``ops`` ("any": all) where one of the tensor dtypes is in ``dtypes`` ("any": all), on ``socs``,
-    at ``cann`` and ``torch_npu`` releases (empty: every one).
+    It holds for calls of ``ops`` ("any": all) where one of the tensor dtypes is in ``dtypes`` ("any": all), on
+    ``socs``, at ``cann`` and ``torch_npu`` releases (empty: every one).
     """
 
     id: str

@@ -1,10 +1,10 @@
 """What torch_npu's own kernels call, for operators that it takes away from stock torch's decompositions or derivatives.
 
-Every entry was observed with the real torch_npu 2.13.0 on a simulated runtime, under a dispatch mode, forward and backward;
-``benchmarks/agreement.py`` repeats the comparison on whole models. Two kinds:
+Every entry was observed with the real torch_npu 2.13.0 on a simulated runtime, under a dispatch mode, forward and
+backward; ``benchmarks/agreement.py`` repeats the comparison on whole models. Two kinds:
 
-- ``LEAVES``: the operator itself reaches the device. Its value lists the operators of its backward, where the adapter has a
-  derivative of its own; None where stock torch's derivative serves.
+- ``LEAVES``: the operator itself reaches the device. Its value lists the operators of its backward, where the adapter
+  has a derivative of its own; None where stock torch's derivative serves.
 - ``rewrites.py``: operators whose kernel is a composition of others.
 
 Composite operators that a release registers and neither names decompose in the adapter as they do in stock torch
@@ -100,7 +100,8 @@ def leaf(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> Any:
-    """Run ``forward`` below autograd; where a gradient is needed, its backward records ``backward`` and yields empty gradients.
+    """Run ``forward`` below autograd; where a gradient is needed, its backward records ``backward`` and yields empty
+    gradients.
 
     Shapes of gradients are those of the inputs; values do not exist in a trace.
     """

@@ -1,8 +1,9 @@
 """What a trace takes for granted where a model asks for a value that only a real run could give.
 
-Answers come from known values where there are any (``values.py``). Otherwise a default is taken, tracing goes on, and the line is
-noted: half of the elements of a mask are true (at least one), a condition is false (true where the line is an ``assert``, and
-once for a ``while``), a number is 1. A line that asks more than ``PATIENCE`` times gets the answer that ends a loop.
+Answers come from known values where there are any (``values.py``). Otherwise a default is taken, tracing goes on, and
+the line is noted: half of the elements of a mask are true (at least one), a condition is false (true where the line
+is an ``assert``, and once for a ``while``), a number is 1. A line that asks more than ``PATIENCE`` times gets the
+answer that ends a loop.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ _Line = tuple[str, int]
 
 
 class Assumptions:
-    """``flips`` are lines whose default is reversed: a trace that failed behind an assumption is tried again with one."""
+    """``flips`` are lines whose default is reversed: a trace that failed behind an assumption is tried again with
+    one.
+    """
 
     def __init__(self, locator: SourceLocator, flips: frozenset[_Line] = frozenset()) -> None:
         self.last: _Line | None = None
@@ -93,7 +96,9 @@ class Assumptions:
     def _stand_in(
         self, recorder: Recorder, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], inputs: list[torch.Tensor]
     ) -> Any:
-        """Let the CPU kernel run on made-up values of the same shapes and dtypes, and keep the shapes of its results."""
+        """Let the CPU kernel run on made-up values of the same shapes and dtypes, and keep the shapes of its
+        results.
+        """
         from opscan.tracing.stand_in import run_on_cpu
 
         if sum(t.numel() * t.element_size() for t in inputs) > _STAND_IN_BYTES:

@@ -1,8 +1,8 @@
 """Mixed precision on the virtual ``npu``: which operators ``torch.autocast`` casts the arguments of, and to what.
 
-Which operators have an autocast kernel is read from the release's registrations; what such a kernel does is ATen's own policy
-for that operator (``ATen/autocast_mode.h``), which torch_npu follows. Confirmed against the real torch_npu 2.13.0 on a simulated
-runtime.
+Which operators have an autocast kernel is read from the release's registrations; what such a kernel does is ATen's
+own policy for that operator (``ATen/autocast_mode.h``), which torch_npu follows. Confirmed against the real torch_npu
+2.13.0 on a simulated runtime.
 """
 
 from __future__ import annotations
@@ -22,31 +22,31 @@ _KEY = "AutocastPrivateUse1"
 _LOWER = frozenset(
     {
         "_convolution", "_convolution.deprecated", "_scaled_dot_product_flash_attention", "_thnn_fused_gru_cell",
-        "_thnn_fused_lstm_cell", "addbmm", "addmm", "addmv", "addr", "baddbmm", "bmm", "chain_matmul", "conv1d", "conv2d",
-        "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose2d.input", "conv_transpose3d.input", "convolution",
-        "einsum", "gru_cell", "linalg_multi_dot", "linalg_vecdot", "linear", "lstm_cell", "matmul", "mm", "mv", "prelu",
-        "rnn_relu_cell", "rnn_tanh_cell", "scaled_dot_product_attention",
+        "_thnn_fused_lstm_cell", "addbmm", "addmm", "addmv", "addr", "baddbmm", "bmm", "chain_matmul", "conv1d",
+        "conv2d", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose2d.input", "conv_transpose3d.input",
+        "convolution", "einsum", "gru_cell", "linalg_multi_dot", "linalg_vecdot", "linear", "lstm_cell", "matmul",
+        "mm", "mv", "prelu", "rnn_relu_cell", "rnn_tanh_cell", "scaled_dot_product_attention",
     }
 )  # fmt: skip
 
 #: Computed in float32.
 _FLOAT32 = frozenset(
     {
-        "acos", "asin", "binary_cross_entropy_with_logits", "cdist", "cosh", "cosine_embedding_loss", "cosine_similarity",
-        "dist", "erfinv", "exp", "expm1", "frobenius_norm.dim", "group_norm", "hinge_embedding_loss", "huber_loss",
-        "kl_div", "l1_loss", "layer_norm", "log", "log10", "log1p", "log2", "logsumexp", "margin_ranking_loss",
-        "mse_loss", "multi_margin_loss", "multilabel_margin_loss", "native_layer_norm", "nll_loss", "nll_loss2d",
-        "nuclear_norm", "nuclear_norm.dim", "pdist", "poisson_nll_loss", "pow.Scalar", "pow.Tensor_Scalar",
-        "pow.Tensor_Tensor", "reciprocal", "renorm", "rms_norm", "rsqrt", "sinh", "smooth_l1_loss", "soft_margin_loss",
-        "softplus", "tan", "triplet_margin_loss",
+        "acos", "asin", "binary_cross_entropy_with_logits", "cdist", "cosh", "cosine_embedding_loss",
+        "cosine_similarity", "dist", "erfinv", "exp", "expm1", "frobenius_norm.dim", "group_norm",
+        "hinge_embedding_loss", "huber_loss", "kl_div", "l1_loss", "layer_norm", "log", "log10", "log1p", "log2",
+        "logsumexp", "margin_ranking_loss", "mse_loss", "multi_margin_loss", "multilabel_margin_loss",
+        "native_layer_norm", "nll_loss", "nll_loss2d", "nuclear_norm", "nuclear_norm.dim", "pdist",
+        "poisson_nll_loss", "pow.Scalar", "pow.Tensor_Scalar", "pow.Tensor_Tensor", "reciprocal", "renorm",
+        "rms_norm", "rsqrt", "sinh", "smooth_l1_loss", "soft_margin_loss", "softplus", "tan", "triplet_margin_loss",
     }
 )  # fmt: skip
 
 #: Asked for a result in float32, where the call names no dtype.
 _FLOAT32_RESULT = frozenset(
     {
-        "cumprod", "cumsum", "linalg_matrix_norm", "linalg_matrix_norm.str_ord", "linalg_vector_norm", "log_softmax.int",
-        "prod", "prod.dim_int", "softmax.int", "sum", "sum.dim_IntList",
+        "cumprod", "cumsum", "linalg_matrix_norm", "linalg_matrix_norm.str_ord", "linalg_vector_norm",
+        "log_softmax.int", "prod", "prod.dim_int", "softmax.int", "sum", "sum.dim_IntList",
     }
 )  # fmt: skip
 
@@ -82,7 +82,9 @@ def autocasting(device: torch.device, registered: frozenset[str]) -> Iterator[No
 
 
 class _Casts:
-    """Casts of one trace. Those of parameters are kept until the outermost context ends, as autocast's own cache does."""
+    """Casts of one trace. Those of parameters are kept until the outermost context ends, as autocast's own cache
+    does.
+    """
 
     def __init__(self, device: torch.device) -> None:
         self._device = device

@@ -1,7 +1,7 @@
 """``Module.to``, ``.half()``, ``.to(bfloat16)`` on fake parameters.
 
-Stock ``Module._apply`` swaps a fake parameter's contents in place, which fails as soon as anything holds a weak reference to it.
-Here the module gets a new Parameter instead; parameters tied before stay tied.
+Stock ``Module._apply`` swaps a fake parameter's contents in place, which fails as soon as anything holds a weak
+reference to it. Here the module gets a new Parameter instead; parameters tied before stay tied.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Puts off the import of ``torch._dynamo``, which takes nearly as long as torch's own and is of no use here.
 
-Fake tensors want three things of it: its configuration, ``disable``, which marks functions that it must not compile, and
-names for where a tensor came from, which matter to symbolic shapes only. Nothing is compiled in a scan
+Fake tensors want three things of it: its configuration, ``disable``, which marks functions that it must not compile,
+and names for where a tensor came from, which matter to symbolic shapes only. Nothing is compiled in a scan
 (``TORCHDYNAMO_DISABLE``) and no shape is symbolic, so these are given without the rest. Whatever else is asked of the
 package, by torch or by a model, loads it then.
 """

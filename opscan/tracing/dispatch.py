@@ -1,7 +1,8 @@
-"""The dispatch tracer, engine ``virtual``: the model runs on fake tensors on a virtual ``npu``, and the dispatcher decides.
+"""The dispatch tracer, engine ``virtual``: the model runs on fake tensors on a virtual ``npu``, and the dispatcher
+decides.
 
-Weights are not allocated and nothing is computed, whatever the model's size. On a torch that cannot set up a private backend from
-Python (before 2.10) the same run happens on the CPU, and the inventory says that it is approximate.
+Weights are not allocated and nothing is computed, whatever the model's size. On a torch that cannot set up a private
+backend from Python (before 2.10) the same run happens on the CPU, and the inventory says that it is approximate.
 """
 
 from __future__ import annotations
@@ -61,7 +62,8 @@ class DispatchTracer:
             if line is None or line in flips or not run.recorder.running_reached:
                 break
             flips = flips | {line}
-        assert first is not None and first.error is not None
+        assert first is not None
+        assert first.error is not None
         return self._failed(first)
 
     def _failed(self, run: _Run) -> Inventory:
@@ -221,7 +223,9 @@ class _Run:
 
 
 def _inert_initialisers() -> Any:
-    """``torch.nn.init`` does nothing while a model is built: there is no memory to fill, and some of it reads values."""
+    """``torch.nn.init`` does nothing while a model is built: there is no memory to fill, and some of it reads
+    values.
+    """
     from contextlib import contextmanager
 
     @contextmanager

@@ -12,9 +12,10 @@ from opscan.inventory import Inventory
 
 @dataclass(frozen=True, slots=True)
 class TraceOptions:
-    """``registered``: operators with an NPU kernel in the target's torch_npu release; ``differentiable``: those with an NPU
-    derivative of their own. ``torch_release``: the torch that release pairs with, to tell whether the host's torch answers for
-    it. ``train`` adds backward and an optimizer step. ``autocast``: operators with an autocast kernel for the NPU."""
+    """``registered``: operators with an NPU kernel in the target's torch_npu release; ``differentiable``: those with
+    an NPU derivative of their own. ``torch_release``: the torch that release pairs with, to tell whether the host's
+    torch answers for it. ``train`` adds backward and an optimizer step. ``autocast``: operators with an autocast
+    kernel for the NPU."""
 
     reference: str
     registered: frozenset[str]
@@ -34,8 +35,8 @@ class Recipe:
 
 
 class Tracer(Protocol):
-    """``name`` as in ``--tracer``. Errors of the user's own code become ModelError; what the tracer cannot follow ends the
-    inventory early, with ``trace.complete`` false and the place named in ``trace.unseen``."""
+    """``name`` as in ``--tracer``. Errors of the user's own code become ModelError; what the tracer cannot follow
+    ends the inventory early, with ``trace.complete`` false and the place named in ``trace.unseen``."""
 
     name: str
 

@@ -15,8 +15,8 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 from opscan.inventory import Finding, Location, OpCall, Phase, TensorSpec
 from opscan.tracing import values
 from opscan.tracing.assumptions import Assumptions
-from opscan.tracing.module_path import ModulePath
 from opscan.tracing.cuda import is_cuda
+from opscan.tracing.module_path import ModulePath
 from opscan.tracing.source import SourceLocator
 
 _Key = tuple[Any, ...]
@@ -37,7 +37,7 @@ class Recorder(TorchDispatchMode):
         assumptions: Assumptions,
         parts_of: Callable[[Any], bool],
     ) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.device = device
         self.running = False
         self.running_reached = False
@@ -95,7 +95,9 @@ class Recorder(TorchDispatchMode):
         self.finding("OPS601", {"what": what}, self._locator.locate(sys._getframe(2)))
 
     def device_forgotten(self, factory: str) -> bool:
-        """A factory without a device, in the user's own code, is meant for the model's device. A library's is meant for the CPU."""
+        """A factory without a device, in the user's own code, is meant for the model's device. A library's is meant
+        for the CPU.
+        """
         frame = sys._getframe(3)
         if not self._locator.calls_directly(frame):
             return False
@@ -121,7 +123,9 @@ class Recorder(TorchDispatchMode):
             self.findings[key] = Finding(rule, facts, locations)
 
     def assumed(self, what: str, answer: str) -> None:
-        """One finding a line, with the first answer: a loop asks many times. A second look at an operator asks nothing new."""
+        """One finding a line, with the first answer: a loop asks many times. A second look at an operator asks
+        nothing new.
+        """
         if self._sink is not None:
             return
         where = self._locator.locate(sys._getframe(1))
@@ -250,7 +254,9 @@ class Recorder(TorchDispatchMode):
         self._parts[key] = self._parts[signature]
 
     def _run_inside(self, func: Any, args: Any, kwargs: Any) -> bool:
-        """Run the composite-explicit kernel with its calls going to the sink; false where it fails: what it calls stays unseen."""
+        """Run the composite-explicit kernel with its calls going to the sink; false where it fails: what it calls
+        stays unseen.
+        """
         before = dict(self._sink or {})
         try:
             with self:
@@ -274,19 +280,21 @@ def qualified(func: Any) -> str:
     return f"{name}.{overload}" if overload else name
 
 
-#: Operators whose results keep the strides of their input on the device; those of all others are contiguous. Observed with the
-#: real torch_npu 2.13.0 on a simulated runtime. What follows may need a copy or not, by that.
+#: Operators whose results keep the strides of their input on the device; those of all others are contiguous. Observed
+#: with the real torch_npu 2.13.0 on a simulated runtime. What follows may need a copy or not, by that.
 _KEEPS_STRIDES = frozenset(
     {
-        "aten::clone", "aten::_to_copy", "aten::gelu", "aten::empty_like", "aten::zeros_like", "aten::ones_like", "aten::full_like",
-        "aten::rand_like", "aten::randn_like", "aten::empty_strided", "aten::new_empty_strided", "aten::empty", "aten::lift_fresh",
-        "aten::_unsafe_view",
+        "aten::clone", "aten::_to_copy", "aten::gelu", "aten::empty_like", "aten::zeros_like", "aten::ones_like",
+        "aten::full_like", "aten::rand_like", "aten::randn_like", "aten::empty_strided", "aten::new_empty_strided",
+        "aten::empty", "aten::lift_fresh", "aten::_unsafe_view",
     }
 )  # fmt: skip
 
 
 def _as_the_device_lays_out(func: Any, out: Any, device: str) -> Any:
-    """Contiguous results, where the device would have them and stock torch's shape functions keep an input's strides."""
+    """Contiguous results, where the device would have them and stock torch's shape functions keep an input's
+    strides.
+    """
     if device == "cpu" or func.is_view or func._schema.is_mutable or func._schema.name in _KEEPS_STRIDES:
         return out
     if isinstance(out, torch.Tensor):

@@ -1,8 +1,9 @@
 """Lets code written for CUDA run on the traced device, and notes every place that names CUDA or forgets the device.
 
-What ``torch_npu.contrib.transfer_to_npu`` does at run time, done here for a trace: ``cuda`` becomes ``npu``. In addition the
-user's own factory calls without a device follow the traced device while the model runs, and conversions to Python or numpy values answer from what is known.
-Patches, not a TorchFunctionMode: modules take other paths while such a mode is active (``nn.MultiheadAttention``), which would show.
+What ``torch_npu.contrib.transfer_to_npu`` does at run time, done here for a trace: ``cuda`` becomes ``npu``. In
+addition the user's own factory calls without a device follow the traced device while the model runs, and conversions
+to Python or numpy values answer from what is known. Patches, not a TorchFunctionMode: modules take other paths while
+such a mode is active (``nn.MultiheadAttention``), which would show.
 """
 
 from __future__ import annotations
@@ -16,10 +17,9 @@ from typing import Any, Protocol
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
 
+from opscan.tracing import values
 from opscan.tracing.cuda import is_cuda, patch_cuda
 from opscan.tracing.patches import Patches
-
-from opscan.tracing import values
 
 
 class Observer(Protocol):
@@ -139,7 +139,9 @@ def _patch_conversions(patches: Patches, observer: Observer) -> None:
 
 
 def _patch_indexing(patches: Patches, observer: Observer) -> None:
-    """``x[[0, 2]]`` makes its index tensor below the dispatch modes, on the device: make it as ``torch.tensor`` is made here."""
+    """``x[[0, 2]]`` makes its index tensor below the dispatch modes, on the device: make it as ``torch.tensor`` is
+    made here.
+    """
     get, put = torch.Tensor.__getitem__, torch.Tensor.__setitem__
 
     def convert(self: torch.Tensor, index: Any) -> Any:

@@ -1,7 +1,7 @@
 """Composite operators that torch_npu composes differently from stock torch: which operators its kernels call.
 
-Observed with the real torch_npu 2.13.0 on a simulated runtime (see ``adapter.py``). A rewrite is called above autograd with the
-recorder, the operators that the release registers, and the operator's own arguments.
+Observed with the real torch_npu 2.13.0 on a simulated runtime (see ``adapter.py``). A rewrite is called above
+autograd with the recorder, the operators that the release registers, and the operator's own arguments.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def scaled_dot_product_attention(
 
     from opscan.tracing.adapter import leaf
 
-    def forward(args: Any, kwargs: Any) -> torch.Tensor:
+    def forward(args: Any, kwargs: Any) -> Any:
         q, k, v = args[:3]
         with recorder.paused():
             out = q.new_empty((*q.shape[:-1], v.shape[-1]))
@@ -113,7 +113,9 @@ def contiguous(
     *,
     memory_format: torch.memory_format = torch.contiguous_format,
 ) -> torch.Tensor:
-    """The adapter takes the contiguous format alone; what else is asked for is recorded, and judged by that attribute."""
+    """The adapter takes the contiguous format alone; what else is asked for is recorded, and judged by that
+    attribute.
+    """
     if memory_format is not torch.contiguous_format:
         recorder.emit("aten::contiguous", [self], [self], (("memory_format", repr(memory_format)),))
         return self
@@ -143,7 +145,9 @@ def lstm_input(
     bidirectional: bool,
     batch_first: bool,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """One layer in one direction with biases is one kernel; anything else one kernel of the legacy path a layer and direction."""
+    """One layer in one direction with biases is one kernel; anything else one kernel of the legacy path a layer and
+    direction.
+    """
     single = num_layers == 1 and not bidirectional and has_biases and "npu::_lstm_npu" in registered
     kernel = "npu::_lstm_npu" if single else "npu::npu_lstm"
     return _recurrent(  # type: ignore[return-value]
@@ -198,7 +202,9 @@ def _recurrent(
 
 
 def _layers(states: list[torch.Tensor], params: list[torch.Tensor]) -> int:
-    """Layers × directions is the states' first size; a second direction shows where layer 0's input is not the next one's."""
+    """Layers × directions is the states' first size; a second direction shows where layer 0's input is not the next
+    one's.
+    """
     total: int = states[0].shape[0]
     per = len(params) // total
     if total > 1 and params[0].shape == params[per].shape and _is_reverse(params, per, states):

@@ -54,7 +54,8 @@ def _hint(error: BaseException, stage: str, shapes: str) -> str:
     if isinstance(error, ModuleNotFoundError):
         return f"Install {error.name!r} into the environment that opscan runs in, or scan a file that does without it."
     if "indices" in message and ("Long" in message or "Int" in message):
-        return "Token ids are integers: give the dtype, for instance --input-shape 1,128:int64 or --input input_ids=1x128:int64"
+        options = "--input-shape 1,128:int64 or --input input_ids=1x128:int64"
+        return f"Token ids are integers: give the dtype, for instance {options}"
     if stage == "running" and shapes:
         return f"The inputs were {shapes}. Give others with --input-shape or --input, or in example_inputs()."
     return ""

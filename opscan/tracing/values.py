@@ -1,8 +1,9 @@
 """Real values beside fake tensors, where they are known and small.
 
-A fake tensor has a dtype and a shape and no content, so ``.item()``, ``nonzero`` or ``if tensor:`` cannot be answered from it.
-Yet most such values in real models come from shapes and constants (position tables, stochastic-depth rates, padding sizes). Where
-all inputs of an operator are known and small, the operator also runs on the CPU and its result stays beside the fake one.
+A fake tensor has a dtype and a shape and no content, so ``.item()``, ``nonzero`` or ``if tensor:`` cannot be answered
+from it. Yet most such values in real models come from shapes and constants (position tables, stochastic-depth rates,
+padding sizes). Where all inputs of an operator are known and small, the operator also runs on the CPU and its result
+stays beside the fake one.
 """
 
 from __future__ import annotations

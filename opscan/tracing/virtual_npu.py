@@ -1,7 +1,9 @@
-"""A device ``npu`` without torch_npu: fake tensors live on it, and the dispatcher decides as the release's registrations say.
+"""A device ``npu`` without torch_npu: fake tensors live on it, and the dispatcher decides as the release's
+registrations say.
 
-Only registrations that change what the dispatcher does above the Python dispatch key are made: those of operators that stock torch
-would decompose (``CompositeImplicitAutograd``). Every other operator reaches the Python key as itself, registered or not.
+Only registrations that change what the dispatcher does above the Python dispatch key are made: those of operators
+that stock torch would decompose (``CompositeImplicitAutograd``). Every other operator reaches the Python key as
+itself, registered or not.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ def setup() -> torch.device:
     """
     from torch.utils.backend_registration import _DummyBackendModule, _setup_privateuseone_for_python_backend
 
-    class Npu(_DummyBackendModule):  # type: ignore[misc]
+    class Npu(_DummyBackendModule):
         """``torch.npu``, as far as torch itself asks."""
 
         is_available = staticmethod(lambda: True)

@@ -19,7 +19,9 @@ def _own_the_protocol() -> tuple[int, int]:
 
 
 def _import_path() -> None:
-    """A script's own folder leads the path; the package's parent belongs there instead, and last, in case it is not installed."""
+    """A script's own folder leads the path; the package's parent belongs there instead, and last, in case it is not
+    installed.
+    """
     here = os.path.dirname(os.path.realpath(__file__))
     sys.path[:] = [p for p in sys.path if os.path.realpath(p or ".") != here]
     sys.path.append(os.path.dirname(os.path.dirname(here)))

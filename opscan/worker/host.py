@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
@@ -16,8 +17,8 @@ from opscan import errors
 from opscan.errors import OpscanError
 from opscan.worker.protocol import Check, Checked, Failed, Progress, Reply, Request, Scan, Scanned
 
-#: Set for the child before torch loads: torch must not load an installed torch_npu by itself (it fails without CANN), and
-#: scripted or compiled functions run as plain Python, so that their operators and lines are seen.
+#: Set for the child before torch loads: torch must not load an installed torch_npu by itself (it fails without CANN),
+#: and scripted or compiled functions run as plain Python, so that their operators and lines are seen.
 _ENVIRONMENT = {"TORCH_DEVICE_BACKEND_AUTOLOAD": "0", "PYTORCH_JIT": "0", "TORCHDYNAMO_DISABLE": "1"}
 
 
@@ -45,16 +46,12 @@ class Worker:
         process = self._process
         if process is None:
             return
-        try:
+        with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):
-            pass
         for stream in (process.stdin, process.stdout):
             if stream is not None:
-                try:
+                with suppress(OSError):
                     stream.close()
-                except OSError:
-                    pass
         process.wait()
 
     def scan(self, request: Scan, progress: Callable[[str], None]) -> Scanned:
@@ -70,7 +67,9 @@ class Worker:
 
     def _ask(self, request: Request, progress: Callable[[str], None]) -> Scanned | Checked:
         process = self._process
-        assert process is not None and process.stdin is not None and process.stdout is not None
+        assert process is not None
+        assert process.stdin is not None
+        assert process.stdout is not None
         try:
             process.stdin.write(self._encoder.encode(request) + b"\n")
             process.stdin.flush()

@@ -11,8 +11,8 @@ from opscan.substitution.interface import CheckResult, Match
 
 
 class Release(msgspec.Struct, frozen=True):
-    """What the tracer must know of the target: the operators with an NPU kernel, those with an NPU derivative of their own, and
-    those that autocast treats."""
+    """What the tracer must know of the target: the operators with an NPU kernel, those with an NPU derivative of
+    their own, and those that autocast treats."""
 
     torch: str
     torch_npu: str

@@ -1,4 +1,5 @@
-"""Keeps an installed torch_npu from the model: without CANN it dies on import (``libhccl.so``), and libraries import it on sight.
+"""Keeps an installed torch_npu from the model: without CANN it dies on import (``libhccl.so``), and libraries import
+it on sight.
 
 An inert stand-in takes its place, so that libraries still take the branch they take on an NPU.
 """
@@ -12,7 +13,9 @@ from types import ModuleType
 
 
 def shield_from_torch_npu(release: str) -> None:
-    """Put the stand-in where ``import torch_npu`` finds it. Its functions import, and say that they are missing when called."""
+    """Put the stand-in where ``import torch_npu`` finds it. Its functions import, and say that they are missing
+    when called.
+    """
     if isinstance(sys.modules.get("torch_npu"), _StandIn):
         return
     names = ("torch_npu", "torch_npu.npu", "torch_npu.contrib", "torch_npu.contrib.transfer_to_npu", "torch_npu.utils")
