@@ -1,0 +1,73 @@
+"""What the documents say about names, options and files is so."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import typer.main
+
+from opscan.assessment import VERDICTS
+from opscan.cli.main import app
+from opscan.rules.interface import Rule
+from opscan.rules.registry import RULES
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted(
+    page.relative_to(ROOT)
+    for pattern in ("*.md", "docs/**/*.md", "support_matrix/sources/*.md")
+    for page in ROOT.glob(pattern)
+)
+READMES = ("README.md", "README.zh.md")
+
+
+def read(page: str | Path) -> str:
+    return (ROOT / page).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_links_lead_to_files(page: Path) -> None:
+    targets = re.findall(r"\]\((?!https?:)([^)#]+)", read(page))
+    assert [t for t in targets if not (ROOT / page.parent / t).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_paths_in_the_text_exist(page: Path) -> None:
+    named = set(
+        re.findall(r"`((?:opscan|benchmarks|examples|support_matrix|docs|tests|reports)/[\w./-]*\w)`", read(page))
+    )
+    missing = [path for path in named if "NNN" not in path and not (ROOT / path).exists()]
+    # Folders that only appear with their first file.
+    assert [path for path in missing if path not in ("support_matrix/overrides", "support_matrix/schema")] == []
+
+
+@pytest.mark.parametrize("page", READMES)
+def test_readme_shows_the_commands_that_ci_runs(page: str) -> None:
+    commands = re.findall(r'^readme_command "(.+)"$', read(".ci/run"), flags=re.MULTILINE)
+    assert len(commands) == 2
+    assert set(commands) <= set(read(page).splitlines())
+
+
+@pytest.mark.parametrize("page", [*READMES, "docs/verdicts.md"])
+def test_every_verdict_is_explained(page: str) -> None:
+    rows = [line for line in read(page).splitlines() if line.startswith("|")]
+    for verdict in VERDICTS:
+        assert any(verdict in row.split("|")[1] for row in rows), verdict
+
+
+def test_every_rule_has_its_row() -> None:
+    rows = re.findall(r"^\| `(OPS\d+)` ([\w-]+) \| (\w+) \|", read("docs/verdicts.md"), flags=re.MULTILINE)
+    assert rows == [(rule.code, rule.name, rule.verdict or rule.severity) for rule in sorted_rules()]
+
+
+def sorted_rules() -> list[Rule]:
+    """As the page lists them: those of operators, then findings, each by code."""
+    return sorted(RULES.values(), key=lambda rule: (rule.verdict is None, rule.code))
+
+
+def test_every_option_of_scan_is_documented() -> None:
+    scan = typer.main.get_command(app).commands["scan"]
+    options = {name for parameter in scan.params for name in parameter.opts if name.startswith("--")} - {"--help"}
+    documented = set(re.findall(r"^\| `(--[\w-]+)", read("docs/cli.md"), flags=re.MULTILINE))
+    assert documented == options
