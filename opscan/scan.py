@@ -39,13 +39,18 @@ def scan(request: ScanRequest, progress: Callable[[str], None]) -> Assessment:
     """Trace, judge, look for replacements and prove them. Raises OpscanError."""
     progress("starting torch")
     with Worker() as worker:
-        target, warnings = resolve_target(request.torch_npu, request.cann, request.soc, host_torch=host_torch())
-        matrix = Matrix.load(target)
-        release = release_for(matrix)
-        inventory = worker.scan(Scan(request.reference, request.inputs, release, request.train), progress).inventory
-        progress("judging operators")
-        judged = judge_calls(inventory, matrix)
-        substitutions = _Substitutions(worker, matrix, release, progress).find(judged)
+        return scan_with(worker, request, progress)
+
+
+def scan_with(worker: Worker, request: ScanRequest, progress: Callable[[str], None]) -> Assessment:
+    """The same in a worker that runs already: several scans may share one, at the price of what a model leaves behind."""
+    target, warnings = resolve_target(request.torch_npu, request.cann, request.soc, host_torch=host_torch())
+    matrix = Matrix.load(target)
+    release = release_for(matrix)
+    inventory = worker.scan(Scan(request.reference, request.inputs, release, request.train), progress).inventory
+    progress("judging operators")
+    judged = judge_calls(inventory, matrix)
+    substitutions = _Substitutions(worker, matrix, release, progress).find(judged)
     return assemble(inventory, matrix, judged, substitutions, request.fail_on, warnings)
 
 

@@ -131,7 +131,7 @@ def _checked(found: Any, what: str, path: Path) -> Callable[..., Any]:
             f"{what} in {path.name} is {type(found).__name__}, not a model: it cannot be called.",
             "Return the nn.Module (or a function of tensors).",
         )
-    return found
+    return found  # type: ignore[no-any-return]
 
 
 def _required(function: Any, skip_self: bool = False) -> list[str]:

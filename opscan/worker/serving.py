@@ -90,7 +90,9 @@ def _check(request: Check, tracer: Any) -> Checked:
 
     def build() -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
         specs = concrete_inputs(request.match)
-        tensors = tuple(torch.empty([int(size) for size in spec.shape], dtype=getattr(torch, spec.dtype)) for spec in specs)
+        tensors = tuple(
+            torch.empty([int(size) for size in spec.shape], dtype=getattr(torch, spec.dtype)) for spec in specs
+        )
         return replacement_callable(request.match), tensors, {}
 
     try:
