@@ -43,7 +43,7 @@ def scan(request: ScanRequest, progress: Callable[[str], None]) -> Assessment:
 
 
 def scan_with(worker: Worker, request: ScanRequest, progress: Callable[[str], None]) -> Assessment:
-    """The same in a worker that runs already: several scans may share one, at the price of what a model leaves behind."""
+    """The same in a worker that runs already: several scans may share one, with what a model leaves behind."""
     target, warnings = resolve_target(request.torch_npu, request.cann, request.soc, host_torch=host_torch())
     matrix = Matrix.load(target)
     release = release_for(matrix)

@@ -15,6 +15,7 @@ import torch
 from torch._subclasses.fake_tensor import (
     DataDependentOutputException,
     DynamicOutputShapeException,
+    UnsupportedFakeTensorException,
     UnsupportedOperatorException,
 )
 
@@ -25,6 +26,16 @@ if TYPE_CHECKING:
     from opscan.tracing.source import SourceLocator
 
 PATIENCE = 200
+
+#: What an operator raises on fake tensors where only a real run could tell its result.
+LIMITS = (
+    DataDependentOutputException,
+    DynamicOutputShapeException,
+    UnsupportedFakeTensorException,
+    UnsupportedOperatorException,
+    NotImplementedError,
+)
+
 _STAND_IN_BYTES = 64 << 20
 
 _Line = tuple[str, int]
@@ -52,12 +63,7 @@ class Assumptions:
                 return answer
         try:
             return func(*args, **kwargs)
-        except (
-            DataDependentOutputException,
-            DynamicOutputShapeException,
-            UnsupportedOperatorException,
-            NotImplementedError,
-        ):
+        except LIMITS:
             return self._stand_in(recorder, func, args, kwargs, inputs)
 
     # --- answers ----------------------------------------------------------------------------------------------
@@ -103,7 +109,8 @@ class Assumptions:
 
         if sum(t.numel() * t.element_size() for t in inputs) > _STAND_IN_BYTES:
             raise NotImplementedError(f"{func} has no shape function, and its inputs are too large to run it")
-        out = run_on_cpu(func, args, kwargs, recorder.device)
+        with recorder.outside():
+            out = run_on_cpu(func, args, kwargs, recorder.device)
         if {torch.Tag.dynamic_output_shape, torch.Tag.data_dependent_output} & set(func.tags):
             self._line()
             recorder.assumed("a result whose shape depends on data", "a run on made-up values")

@@ -31,7 +31,7 @@ from opscan.tracing.module_path import ModulePath
 from opscan.tracing.recorder import Recorder
 from opscan.tracing.redirect import redirected
 from opscan.tracing.source import SourceLocator
-from opscan.tracing.user_error import is_limit, model_error
+from opscan.tracing.user_error import in_short, is_limit, model_error
 
 #: A trace that failed behind an assumption is tried again with the last assumption reversed, so often.
 _RETRIES = 6
@@ -194,9 +194,7 @@ class _Run:
         if error is not None:
             where = self.locator.of_error(error)
             place = f" at {where[0]}:{where[1]}" if where else ""
-            unseen.append(
-                f"The trace ended{place}: {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
-            )
+            unseen.append(f"The trace ended{place}: {in_short(error)}.")
         if any(f.rule in _ASSUMPTIONS for f in findings):
             unseen.append(
                 "Other paths: the model asks for values that depend on data, and one answer each was assumed."

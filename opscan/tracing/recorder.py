@@ -14,7 +14,7 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 
 from opscan.inventory import Finding, Location, OpCall, Phase, TensorSpec
 from opscan.tracing import values
-from opscan.tracing.assumptions import Assumptions
+from opscan.tracing.assumptions import LIMITS, Assumptions
 from opscan.tracing.cuda import is_cuda
 from opscan.tracing.module_path import ModulePath
 from opscan.tracing.source import SourceLocator
@@ -73,6 +73,15 @@ class Recorder(TorchDispatchMode):
             yield
         finally:
             self._paused -= 1
+
+    @contextmanager
+    def outside(self) -> Iterator[None]:
+        """Real CPU kernels run in here, some of them the user's own: nothing follows the traced device."""
+        running, self.running = self.running, False
+        try:
+            yield
+        finally:
+            self.running = running
 
     def emit(
         self, name: str, inputs: list[Any], outputs: list[Any], attributes: tuple[tuple[str, str], ...] = ()
@@ -148,11 +157,16 @@ class Recorder(TorchDispatchMode):
             kwargs = {**kwargs, "device": self.device}
         args, kwargs = self._on_one_device(func, args, kwargs)
         inputs = [t for t in tree_leaves((args, kwargs)) if isinstance(t, torch.Tensor)]
-        out = _as_the_device_lays_out(func, self._assumptions.run(self, func, args, kwargs, inputs), self.device.type)
+        try:
+            out = self._assumptions.run(self, func, args, kwargs, inputs)
+        except LIMITS:
+            # The operator at which a trace ends is the one that a user must know of.
+            self._record(func, args, kwargs, inputs, ())
+            raise
+        out = _as_the_device_lays_out(func, out, self.device.type)
         if self._sink is None:
             values.propagate(func, args, kwargs, inputs, out)
-        if self.running and not self._paused:
-            self._record(func, args, kwargs, inputs, out)
+        self._record(func, args, kwargs, inputs, out)
         return out
 
     def _cuda_in_dispatch(self, func: Any) -> None:
@@ -198,6 +212,8 @@ class Recorder(TorchDispatchMode):
     # --- recording ------------------------------------------------------------------------------------------
 
     def _record(self, func: Any, args: Any, kwargs: Any, inputs: list[torch.Tensor], out: Any) -> None:
+        if not self.running or self._paused:
+            return
         outputs = [t for t in tree_leaves(out) if isinstance(t, torch.Tensor)]
         if not any(t.device.type == self.device.type for t in inputs) and not any(
             t.device.type == self.device.type for t in outputs

@@ -2,31 +2,16 @@
 
 from __future__ import annotations
 
-from torch._subclasses.fake_tensor import (
-    DataDependentOutputException,
-    DynamicOutputShapeException,
-    UnsupportedFakeTensorException,
-    UnsupportedOperatorException,
-)
-
 from opscan.errors import ModelError
+from opscan.tracing.assumptions import LIMITS
 from opscan.tracing.source import SourceLocator
-
-#: Failures of a trace rather than of the model: an operator without a shape function, a value nobody can know.
-_LIMITS = (
-    DataDependentOutputException,
-    DynamicOutputShapeException,
-    UnsupportedFakeTensorException,
-    UnsupportedOperatorException,
-    NotImplementedError,
-)
 
 _STAGES = {"importing": "importing the file", "building": "building the model", "running": "running the model"}
 
 
 def is_limit(error: BaseException) -> bool:
-    """Whether the trace, not the model, is at fault."""
-    return isinstance(error, _LIMITS) or "a kernel of the virtual npu ran" in str(error)
+    """Whether the trace, not the model, is at fault: no shape function, or a value that nobody can know."""
+    return isinstance(error, LIMITS) or "a kernel of the virtual npu ran" in str(error)
 
 
 def model_error(error: BaseException, locator: SourceLocator, stage: str, shapes: str) -> ModelError:
@@ -42,6 +27,13 @@ def model_error(error: BaseException, locator: SourceLocator, stage: str, shapes
     file, number, text = found
     source = f"\n    {text}" if text else ""
     return ModelError(f"{file}:{number}: {_STAGES[stage]} failed:{source}\n  {what}", _hint(error, stage, shapes))
+
+
+def in_short(error: BaseException) -> str:
+    """The error in one line of readable length: torch's own messages run on."""
+    first = next((line for line in str(error).splitlines() if line.strip()), "")
+    sentence = first.partition(". ")[0].rstrip(".")
+    return f"{type(error).__name__}: {sentence[:200]}"
 
 
 def _first_lines(message: str) -> str:
