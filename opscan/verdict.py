@@ -88,8 +88,9 @@ class Judge:
             return True
         if "CompositeExplicitAutogradNonFunctional" not in registration.keys:
             return False
-        outs = [self.matrix.registration(out) for out in out_overloads(name)]
-        return any(out is not None and "PrivateUse1" in out.keys for out in outs)
+        outs = (self.matrix.registration(out) for out in out_overloads(name))
+        own = next((out for out in outs if out is not None), None)
+        return own is not None and "PrivateUse1" in own.keys
 
     def _without_kernel(self, call: OpCall, keys: frozenset[str] | tuple[str, ...], evidence: Evidence) -> Ruling:
         """No kernel of torch_npu: a view, a composition, the CPU, or nothing."""
@@ -186,7 +187,10 @@ def waits_for_data(call: OpCall) -> bool:
     """Whether the host must wait for the device to know this call's result."""
     if call.name in _WAITING:
         return True
-    return call.name.startswith(_INDEXING) and any(s.dtype in ("bool", "uint8") for s in call.inputs[1:2])
+    if not call.name.startswith(_INDEXING):
+        return False
+    names = call.parameters or ("self", *("indices[0]" for _ in call.inputs[1:2]))
+    return any(n.startswith("indices") and s.dtype in ("bool", "uint8") for n, s in zip(names, call.inputs))
 
 
 def copies_to_host(call: OpCall) -> bool:
@@ -206,10 +210,11 @@ def refused_memory_format(call: OpCall) -> str | None:
 
 
 def out_overloads(name: str) -> tuple[str, ...]:
-    """Names that the ``.out`` overload of a structured operator may have: ``aten::add.Tensor`` → ``aten::add.out``."""
+    """Names that the ``.out`` overload of a structured operator may have: ``aten::add.Tensor`` → ``aten::add.out``.
+
+    The first that exists is its own: ``all.out`` belongs to another overload than ``all.dims``, which has ``all.dims_out``.
+    """
     base, _, overload = name.partition(".")
     base = base.removesuffix("_")
-    guesses = [f"{base}.out"]
-    if overload:
-        guesses += [f"{base}.{overload}_out", f"{base}.{overload.removeprefix('dim_')}_out"]
-    return tuple(guesses)
+    guesses = [f"{overload}_out", f"{overload.removeprefix('dim_')}_out"] if overload else []
+    return tuple(f"{base}.{guess}" for guess in (*guesses, "out", "grad_input", "X"))

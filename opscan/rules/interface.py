@@ -44,6 +44,6 @@ class Rule:
         text = template.format(**{name: facts.get(name, name) for name in wanted})
         within = facts.get("within")
         if within:
-            prefix = "它会调用其他算子：" if lang == "zh" else f"{within} calls other operators. "
+            prefix = f"{within} 会调用其他算子：" if lang == "zh" else f"{within} calls other operators. "
             return prefix + text
         return text

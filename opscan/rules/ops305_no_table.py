@@ -12,7 +12,7 @@ RULE = Rule(
         "没有该目标的数据表",
     ),
     message=Text(
-        "torch_npu {release} registers {operator}, but {detail}.",
+        "torch_npu {release} registers {operator}, but the support matrix has no table of CANN {cann} on {soc}.",
         "torch_npu {release} 注册了 {operator}，但支持矩阵没有 CANN {cann} 在 {soc} 上的数据表。",
     ),
     why=Text(
