@@ -212,7 +212,7 @@ def refused_memory_format(call: OpCall) -> str | None:
 def out_overloads(name: str) -> tuple[str, ...]:
     """Names that the ``.out`` overload of a structured operator may have: ``aten::add.Tensor`` → ``aten::add.out``.
 
-    The first that exists is its own: ``all.out`` belongs to another overload than ``all.dims``, which has ``all.dims_out``.
+    The first that exists is its own: ``all.out`` is not that of ``all.dims``, which has ``all.dims_out``.
     """
     base, _, overload = name.partition(".")
     base = base.removesuffix("_")
