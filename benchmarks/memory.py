@@ -3,8 +3,8 @@
     python benchmarks/memory.py [MODEL …]
 
 Without arguments it scans ``examples/llama_70b.py``. Reported is the resident memory of the command and of the child
-process that traces, two ways: the highest sum seen at one time (looked at every 5 ms), and the sum of the peaks that the
-kernel keeps for each process (``VmHWM``), which misses no spike. Shared pages count twice. Goal: less than 1 GB.
+process that traces, two ways: the highest sum seen at one time (looked at every 5 ms), and the sum of the peaks that
+the kernel keeps for each process (``VmHWM``), which misses no spike. Shared pages count twice. Goal: less than 1 GB.
 """
 
 from __future__ import annotations
