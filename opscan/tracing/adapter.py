@@ -8,7 +8,7 @@ backward; ``benchmarks/agreement.py`` repeats the comparison on whole models. Tw
 - ``rewrites.py``: operators whose kernel is a composition of others.
 
 Composite operators that a release registers and neither names decompose in the adapter as they do in stock torch
-(``adaptive_avg_pool2d``, ``log_sigmoid``, ``argsort``, ``contiguous``, ``fft_fftshift``, ``_weight_norm`` …).
+(``adaptive_avg_pool2d``, ``log_sigmoid``, ``argsort``, ``contiguous``, ``fft_fftshift``, ``…).
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.utils._pytree import tree_flatten, tree_unflatten
 
+from opscan.tracing.leaf import leaf
+from opscan.tracing.rewrites import REWRITES
 from opscan.tracing.virtual_npu import never
 
 if TYPE_CHECKING:
@@ -55,8 +56,6 @@ LEAVES: dict[str, tuple[str, ...] | None] = {
 
 def install(recorder: Recorder, registered: frozenset[str], differentiable: frozenset[str]) -> torch.library.Library:
     """Register kernels for the operators above that the release registers. Keep the library alive for the trace."""
-    from opscan.tracing.rewrites import REWRITES
-
     library = torch.library.Library("aten", "IMPL")
     for name, backward in LEAVES.items():
         if name not in registered:
@@ -91,51 +90,3 @@ def _differentiable_leaf(func: Any, backward: tuple[str, ...], recorder: Recorde
         return leaf(recorder, lambda a, k: func(*a, **k), backward, args, kwargs)
 
     return kernel
-
-
-def leaf(
-    recorder: Recorder,
-    forward: Callable[[Any, Any], Any],
-    backward: tuple[str, ...],
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-) -> Any:
-    """Run ``forward`` below autograd; where a gradient is needed, its backward records ``backward`` and yields empty
-    gradients.
-
-    Shapes of gradients are those of the inputs; values do not exist in a trace.
-    """
-    flat, spec = tree_flatten((args, kwargs))
-    wanted = [isinstance(t, torch.Tensor) and t.requires_grad for t in flat]
-    if not (torch.is_grad_enabled() and any(wanted)):
-        with torch._C._AutoDispatchBelowAutograd():
-            return forward(args, kwargs)
-
-    class Leaf(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx: Any, *flat: Any) -> Any:
-            ctx.save_for_backward(*(t for t in flat if isinstance(t, torch.Tensor)))
-            a, k = tree_unflatten(list(flat), spec)
-            with torch._C._AutoDispatchBelowAutograd():
-                return forward(a, k)
-
-        @staticmethod
-        def backward(ctx: Any, *grads: Any) -> Any:
-            inputs = list(ctx.saved_tensors)
-            given = [g for g in grads if g is not None]
-            with recorder.paused():
-                results = [
-                    t.new_empty(t.shape) if w else None for t, w in zip(_at_tensors(flat, inputs), wanted, strict=True)
-                ]
-            outputs = [r for r in results if r is not None]
-            for name in backward:
-                recorder.emit(name, [*given, *inputs], outputs)
-            return tuple(results)
-
-    return Leaf.apply(*flat)  # type: ignore[no-untyped-call]
-
-
-def _at_tensors(flat: list[Any], tensors: list[torch.Tensor]) -> list[Any]:
-    """``flat`` with its tensors replaced, in order, by ``tensors``."""
-    remaining = iter(tensors)
-    return [next(remaining) if isinstance(t, torch.Tensor) else t for t in flat]

@@ -9,36 +9,27 @@ answer that ends a loop.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
 
 import torch
-from torch._subclasses.fake_tensor import (
-    DataDependentOutputException,
-    DynamicOutputShapeException,
-    UnsupportedFakeTensorException,
-    UnsupportedOperatorException,
-)
 
-from opscan.tracing import values
-
-if TYPE_CHECKING:
-    from opscan.tracing.recorder import Recorder
-    from opscan.tracing.source import SourceLocator
+from opscan.tracing.source import SourceLocator
 
 PATIENCE = 200
 
-#: What an operator raises on fake tensors where only a real run could tell its result.
-LIMITS = (
-    DataDependentOutputException,
-    DynamicOutputShapeException,
-    UnsupportedFakeTensorException,
-    UnsupportedOperatorException,
-    NotImplementedError,
-)
-
-_STAND_IN_BYTES = 64 << 20
 
 _Line = tuple[str, int]
+
+
+class Witness(Protocol):
+    """Who is told of an assumption: the recorder of the trace."""
+
+    device: torch.device
+
+    def assumed(self, what: str, answer: str) -> None: ...
+    def shapeless(self, func: Any) -> None: ...
+    def outside(self) -> AbstractContextManager[None]: ...
 
 
 class Assumptions:
@@ -52,24 +43,10 @@ class Assumptions:
         self._flips = flips
         self._asked: dict[_Line, int] = {}
 
-    def run(
-        self, recorder: Recorder, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], inputs: list[torch.Tensor]
-    ) -> Any:
-        """Run one operator on fake tensors, whatever it depends on."""
-        special = _SPECIAL.get(func._schema.name)
-        if special is not None and all(t.device.type != "meta" for t in inputs):
-            answer = special(self, recorder, func, args, kwargs, inputs)
-            if answer is not NotImplemented:
-                return answer
-        try:
-            return func(*args, **kwargs)
-        except LIMITS:
-            return self._stand_in(recorder, func, args, kwargs, inputs)
-
     # --- answers ----------------------------------------------------------------------------------------------
 
-    def scalar(self, recorder: Recorder, dtype: torch.dtype) -> bool | int | float | complex:
-        line, text, times = self._line()
+    def scalar(self, witness: Witness, dtype: torch.dtype) -> bool | int | float | complex:
+        line, text, times = self.ask()
         if dtype is torch.bool:
             answer: bool | int | float = text.startswith("assert") or (text.startswith("while") and times == 1)
             answer = bool(answer) != (line in self._flips)
@@ -77,183 +54,23 @@ class Assumptions:
                 answer = times % 2 == 0
         else:
             answer = 0 if line in self._flips else 1
-        recorder.assumed("a number" if dtype is not torch.bool else "a condition", str(answer).lower())
+        witness.assumed("a number" if dtype is not torch.bool else "a condition", str(answer).lower())
         return answer
 
-    def count(self, recorder: Recorder, total: int) -> int:
+    def count(self, witness: Witness, total: int) -> int:
         """How many of ``total`` elements of a mask are taken to be true."""
-        line, _, times = self._line()
+        line, _, times = self.ask()
         answer = min(total, max(1, total // 2))
         if line in self._flips:
             answer = total
         if times > PATIENCE:
             answer = 0
-        recorder.assumed("how many elements are nonzero", f"{answer} of {total}")
+        witness.assumed("how many elements are nonzero", f"{answer} of {total}")
         return answer
 
-    def _line(self) -> tuple[_Line, str, int]:
+    def ask(self) -> tuple[_Line, str, int]:
+        """The line that asks for a value, its text, and how often it has asked."""
         line = self._locator.locate(sys._getframe(2)) or ("", 0)
         self.last = line
         self._asked[line] = self._asked.get(line, 0) + 1
         return line, self._locator.text(line), self._asked[line]
-
-    # --- operators without a shape function ---------------------------------------------------------------
-
-    def _stand_in(
-        self, recorder: Recorder, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], inputs: list[torch.Tensor]
-    ) -> Any:
-        """Let the CPU kernel run on made-up values of the same shapes and dtypes, and keep the shapes of its
-        results.
-        """
-        from opscan.tracing.stand_in import run_on_cpu
-
-        if sum(t.numel() * t.element_size() for t in inputs) > _STAND_IN_BYTES:
-            raise NotImplementedError(f"{func} has no shape function, and its inputs are too large to run it")
-        with recorder.outside():
-            out = run_on_cpu(func, args, kwargs, recorder.device)
-        if {torch.Tag.dynamic_output_shape, torch.Tag.data_dependent_output} & set(func.tags):
-            self._line()
-            recorder.assumed("a result whose shape depends on data", "a run on made-up values")
-        else:
-            recorder.shapeless(func)
-        return out
-
-
-def _local_scalar(a: Assumptions, r: Recorder, func: Any, args: Any, kwargs: Any, inputs: list[torch.Tensor]) -> Any:
-    tensor = inputs[0]
-    held = values.known(tensor)
-    if held is None:
-        return a.scalar(r, tensor.dtype)
-    if not held.storage.constant:
-        r.assumed("a value", "the sample input's own value")
-    with values.computing():
-        return held.value.item()
-
-
-def _nonzero_count(a: Assumptions, r: Recorder, tensor: torch.Tensor) -> int:
-    held = values.known(tensor)
-    if held is None:
-        return a.count(r, tensor.numel())
-    if not held.storage.constant:
-        r.assumed("how many elements are nonzero", "the sample input's own value")
-    with values.computing():
-        return int(held.value.count_nonzero())
-
-
-def _nonzero(a: Assumptions, r: Recorder, func: Any, args: Any, kwargs: Any, inputs: list[torch.Tensor]) -> Any:
-    tensor = inputs[0]
-    return tensor.new_empty((_nonzero_count(a, r, tensor), tensor.dim()), dtype=torch.int64)
-
-
-def _masked_select(a: Assumptions, r: Recorder, func: Any, args: Any, kwargs: Any, inputs: list[torch.Tensor]) -> Any:
-    tensor, mask = inputs[0], inputs[1]
-    shape = torch.broadcast_shapes(tensor.shape, mask.shape)
-    held = values.known(mask)
-    if held is not None and held.storage.constant:
-        with values.computing():
-            count = int(held.value.expand(shape).count_nonzero())
-        return tensor.new_empty((count,))
-    return tensor.new_empty((_nonzero_count(a, r, mask.new_empty(shape)),))
-
-
-def _index(a: Assumptions, r: Recorder, func: Any, args: Any, kwargs: Any, inputs: list[torch.Tensor]) -> Any:
-    """Boolean masks among the indices become as many integer indices as the mask has dimensions."""
-    if func._schema.overload_name != "Tensor" or not any(_is_mask(i) for i in args[1]):
-        return NotImplemented
-    indices: list[torch.Tensor | None] = []
-    for index in args[1]:
-        if not _is_mask(index):
-            indices.append(index)
-            continue
-        count = _nonzero_count(a, r, index)
-        indices.extend(index.new_empty((count,), dtype=torch.int64) for _ in range(index.dim()))
-    return func(args[0], indices)
-
-
-def _is_mask(index: Any) -> bool:
-    return isinstance(index, torch.Tensor) and index.dtype in (torch.bool, torch.uint8)
-
-
-def _unique(a: Assumptions, r: Recorder, func: Any, args: Any, kwargs: Any, inputs: list[torch.Tensor]) -> Any:
-    """``_unique2``, ``unique_dim``, ``unique_consecutive``, ``unique_dim_consecutive``: (values, inverse, counts)."""
-    tensor = inputs[0]
-    given = {p.name: p.default_value for p in func._schema.arguments}
-    given.update({p.name: v for p, v in zip(func._schema.arguments, args, strict=False)}, **kwargs)
-    dim = given.get("dim")
-    total = tensor.numel() if dim is None else tensor.shape[dim]
-    held = values.known(tensor)
-    if held is None:
-        count = a.count(r, total)
-    else:
-        if not held.storage.constant:
-            r.assumed("how many elements are distinct", "the sample input's own value")
-        with values.computing():
-            count = torch.unique(held.value, dim=dim).shape[dim or 0]
-    shape = (
-        (count,) if dim is None else tuple(count if i == dim % tensor.dim() else s for i, s in enumerate(tensor.shape))
-    )
-    inverse = tensor.shape if dim is None else (total,)
-    return (
-        tensor.new_empty(shape),
-        tensor.new_empty(inverse if given.get("return_inverse") or dim is not None else (0,), dtype=torch.int64),
-        tensor.new_empty((count,) if given.get("return_counts") or dim is not None else (0,), dtype=torch.int64),
-    )
-
-
-def _equal(a: Assumptions, r: Recorder, func: Any, args: Any, kwargs: Any, inputs: list[torch.Tensor]) -> Any:
-    held = [values.known(t) for t in inputs]
-    if all(h is not None for h in held):
-        if not all(h.storage.constant for h in held if h):
-            r.assumed("a condition", "the sample input's own value")
-        with values.computing():
-            return torch.equal(held[0].value, held[1].value)  # type: ignore[union-attr]
-    return a.scalar(r, torch.bool)
-
-
-def _repeat_interleave(
-    a: Assumptions, r: Recorder, func: Any, args: Any, kwargs: Any, inputs: list[torch.Tensor]
-) -> Any:
-    if func._schema.overload_name != "Tensor":
-        return NotImplemented
-    repeats = inputs[0]
-    size = kwargs.get("output_size")
-    held = values.known(repeats)
-    if size is None and held is not None:
-        if not held.storage.constant:
-            r.assumed("how often elements repeat", "the sample input's own value")
-        with values.computing():
-            size = int(held.value.sum())
-    if size is None:
-        size = repeats.numel()
-        r.assumed("how often elements repeat", "once each")
-    return repeats.new_empty((size,))
-
-
-def _bincount(a: Assumptions, r: Recorder, func: Any, args: Any, kwargs: Any, inputs: list[torch.Tensor]) -> Any:
-    minimum = int(args[2]) if len(args) > 2 else int(kwargs.get("minlength", 0))
-    held = values.known(inputs[0])
-    if held is not None and held.value.numel():
-        with values.computing():
-            size = max(minimum, int(held.value.max()) + 1)
-        answer = "the sample input's own value"
-    else:
-        size, answer = max(minimum, 1), f"{max(minimum, 1)} bins"
-    if held is None or not held.storage.constant:
-        r.assumed("the largest value", answer)
-    dtype = torch.int64 if len(inputs) == 1 else (torch.float32 if inputs[1].dtype is torch.float32 else torch.float64)
-    return inputs[0].new_empty((size,), dtype=dtype)
-
-
-_SPECIAL: dict[str, Any] = {
-    "aten::_local_scalar_dense": _local_scalar,
-    "aten::nonzero": _nonzero,
-    "aten::masked_select": _masked_select,
-    "aten::index": _index,
-    "aten::_unique2": _unique,
-    "aten::unique_dim": _unique,
-    "aten::unique_consecutive": _unique,
-    "aten::unique_dim_consecutive": _unique,
-    "aten::equal": _equal,
-    "aten::repeat_interleave": _repeat_interleave,
-    "aten::bincount": _bincount,
-}

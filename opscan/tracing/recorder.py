@@ -14,13 +14,15 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 
 from opscan.inventory import Finding, Location, OpCall, Phase, TensorSpec
 from opscan.tracing import values
-from opscan.tracing.assumptions import LIMITS, Assumptions
+from opscan.tracing.assumptions import Assumptions
 from opscan.tracing.cuda import is_cuda
+from opscan.tracing.data_dependent import LIMITS, run
+from opscan.tracing.layout import as_the_device_lays_out
 from opscan.tracing.module_path import ModulePath
+from opscan.tracing.signature import arguments, qualified, specs
 from opscan.tracing.source import SourceLocator
 
 _Key = tuple[Any, ...]
-_REPR_LIMIT = 200
 
 
 class Recorder(TorchDispatchMode):
@@ -88,7 +90,7 @@ class Recorder(TorchDispatchMode):
     ) -> None:
         """Record an operator that the adapter calls and this process has no schema for."""
         if self.running and not self._paused:
-            self._add(name, _specs(inputs), _specs(outputs), attributes)
+            self._add(name, specs(inputs), specs(outputs), attributes)
 
     def lifted(self, tensor: torch.Tensor) -> None:
         """A tensor made from Python data: the real device shows the call that lifts it, and no copy."""
@@ -158,12 +160,12 @@ class Recorder(TorchDispatchMode):
         args, kwargs = self._on_one_device(func, args, kwargs)
         inputs = [t for t in tree_leaves((args, kwargs)) if isinstance(t, torch.Tensor)]
         try:
-            out = self._assumptions.run(self, func, args, kwargs, inputs)
+            out = run(self._assumptions, self, func, args, kwargs, inputs)
         except LIMITS:
             # The operator at which a trace ends is the one that a user must know of.
             self._record(func, args, kwargs, inputs, ())
             raise
-        out = _as_the_device_lays_out(func, out, self.device.type)
+        out = as_the_device_lays_out(func, out, self.device.type)
         if self._sink is None:
             values.propagate(func, args, kwargs, inputs, out)
         self._record(func, args, kwargs, inputs, out)
@@ -225,8 +227,8 @@ class Recorder(TorchDispatchMode):
         hides = self._hides_parts(func)
         if hides and self._sink is not None and self._run_inside(func, args, kwargs):
             return  # a part that has parts: they stand for it
-        parameters, attributes = _arguments(func, args, kwargs)
-        key = self._add(name, _specs(inputs), _specs(outputs), attributes, parameters)
+        parameters, attributes = arguments(func, args, kwargs)
+        key = self._add(name, specs(inputs), specs(outputs), attributes, parameters)
         if hides and self._sink is None:
             self._look_inside(func, args, kwargs, key)
 
@@ -289,41 +291,6 @@ class Recorder(TorchDispatchMode):
         return OpCall(name, phase, inputs, outputs, attributes, location, count, parts, parameters, is_view)
 
 
-def qualified(func: Any) -> str:
-    """``aten::add.Tensor``; ``.default`` is dropped."""
-    name: str = func._schema.name
-    overload = func._schema.overload_name
-    return f"{name}.{overload}" if overload else name
-
-
-#: Operators whose results keep the strides of their input on the device; those of all others are contiguous. Observed
-#: with the real torch_npu 2.13.0 on a simulated runtime. What follows may need a copy or not, by that.
-_KEEPS_STRIDES = frozenset(
-    {
-        "aten::clone", "aten::_to_copy", "aten::gelu", "aten::empty_like", "aten::zeros_like", "aten::ones_like",
-        "aten::full_like", "aten::rand_like", "aten::randn_like", "aten::empty_strided", "aten::new_empty_strided",
-        "aten::empty", "aten::lift_fresh", "aten::_unsafe_view",
-    }
-)  # fmt: skip
-
-
-def _as_the_device_lays_out(func: Any, out: Any, device: str) -> Any:
-    """Contiguous results, where the device would have them and stock torch's shape functions keep an input's
-    strides.
-    """
-    if device == "cpu" or func.is_view or func._schema.is_mutable or func._schema.name in _KEEPS_STRIDES:
-        return out
-    if isinstance(out, torch.Tensor):
-        return _contiguous(out, device)
-    return type(out)(_contiguous(t, device) for t in out) if type(out) in (tuple, list) else out
-
-
-def _contiguous(out: Any, device: str) -> Any:
-    if not isinstance(out, torch.Tensor) or out.device.type != device or out.layout is not torch.strided:
-        return out
-    return out if out.is_contiguous() else out.new_empty(out.shape)
-
-
 _MAY_CROSS = frozenset({"aten::_to_copy", "aten::copy_", "aten::copy", "aten::set_.source_Tensor", "aten::_copy_from"})
 
 
@@ -333,32 +300,3 @@ def _crosses_devices(func: Any, strays: list[torch.Tensor], leaves: list[torch.T
     if name in _MAY_CROSS:
         return True
     return name.startswith(("aten::index", "aten::_index")) and leaves[0].device.type != "cpu"
-
-
-_NAMES: dict[torch.dtype, str] = {}
-
-
-def dtype_name(dtype: torch.dtype) -> str:
-    name = _NAMES.get(dtype)
-    if name is None:
-        name = _NAMES[dtype] = str(dtype).removeprefix("torch.")
-    return name
-
-
-def _specs(tensors: list[Any]) -> tuple[TensorSpec, ...]:
-    return tuple(TensorSpec(dtype_name(t.dtype), tuple(int(s) for s in t.shape)) for t in tensors)
-
-
-def _arguments(func: Any, args: Any, kwargs: Any) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
-    """Names of the parameters that the tensors fill, in order, and the other arguments as (name, repr)."""
-    given = [*zip((p.name for p in func._schema.arguments), args, strict=False), *kwargs.items()]
-    parameters: list[str] = []
-    attributes: list[tuple[str, str]] = []
-    for name, value in given:
-        if isinstance(value, torch.Tensor):
-            parameters.append(name)
-        elif isinstance(value, (list, tuple)) and any(isinstance(v, torch.Tensor) for v in value):
-            parameters.extend(f"{name}[{i}]" for i, v in enumerate(value) if isinstance(v, torch.Tensor))
-        elif value is not None:
-            attributes.append((name, repr(value)[:_REPR_LIMIT]))
-    return tuple(parameters), tuple(attributes)

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from opscan.tracing.leaf import leaf
+
 if TYPE_CHECKING:
     from opscan.tracing.recorder import Recorder
 
@@ -53,8 +55,6 @@ def scaled_dot_product_attention(
     elif attn_mask is not None:
         mask = torch.ops.aten.logical_not.default(attn_mask)
 
-    from opscan.tracing.adapter import leaf
-
     def forward(args: Any, kwargs: Any) -> Any:
         q, k, v = args[:3]
         with recorder.paused():
@@ -86,8 +86,6 @@ def softmax_int(
 
 
 def _cast(recorder: Recorder, tensor: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-    from opscan.tracing.adapter import leaf
-
     def forward(args: Any, kwargs: Any) -> torch.Tensor:
         with recorder.paused():
             out = args[0].new_empty(args[0].shape, dtype=dtype)
@@ -145,14 +143,93 @@ def lstm_input(
     bidirectional: bool,
     batch_first: bool,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """One layer in one direction with biases is one kernel; anything else one kernel of the legacy path a layer and
-    direction.
-    """
-    single = num_layers == 1 and not bidirectional and has_biases and "npu::_lstm_npu" in registered
-    kernel = "npu::_lstm_npu" if single else "npu::npu_lstm"
-    return _recurrent(  # type: ignore[return-value]
-        recorder, kernel, 1 if single else num_layers * (2 if bidirectional else 1), input, hx, params, batch_first
-    )
+    """One fused kernel for four parameters in one direction; else one of the legacy path a layer and direction."""
+    if len(params) == 4 and not bidirectional and "npu::_lstm_npu" in registered:
+        return _recurrent(recorder, "npu::_lstm_npu", input, hx, params, bidirectional)  # type: ignore[return-value]
+    steps = input.transpose(0, 1) if batch_first else input
+    per_direction = len(params) // (num_layers * (2 if bidirectional else 1))
+    finals: list[tuple[torch.Tensor, torch.Tensor]] = []
+    for layer in range(num_layers):
+        outputs = []
+        for reverse in (False, True) if bidirectional else (False,):
+            index = len(finals)
+            weights = params[index * per_direction : (index + 1) * per_direction]
+            states = [torch.ops.aten.slice.Tensor(s, 0, index, index + 1) if s.shape[0] > 1 else s for s in hx]
+            out, *state = _lstm_direction(recorder, steps, states, weights, reverse)
+            outputs.append(out)
+            finals.append((state[0], state[1]))
+        steps = torch.ops.aten.cat.default(outputs, 2) if bidirectional else outputs[0]
+        if dropout and train and layer < num_layers - 1:
+            steps = torch.dropout(steps, dropout, train)
+    last = [torch.ops.aten.cat.default(list(state), 0) if len(state) > 1 else state[0] for state in zip(*finals)]
+    return steps.transpose(0, 1) if batch_first else steps, last[0], last[1]
+
+
+def _lstm_direction(
+    recorder: Recorder, steps: torch.Tensor, states: list[torch.Tensor], weights: list[torch.Tensor], reverse: bool
+) -> tuple[torch.Tensor, ...]:
+    """One layer in one direction: both weights as one matrix, both biases as one vector, states of every step."""
+    from opscan.tracing.adapter import leaf
+
+    aten = torch.ops.aten
+    if reverse:
+        steps = aten.flip.default(steps, [0])
+    weight = aten.t.default(aten.cat.default([weights[0], weights[1]], 1))
+    if len(weights) >= 4:
+        bias = aten.add.Tensor(weights[2], weights[3])
+    else:
+        bias = aten.zeros.default([weight.shape[1]], dtype=weight.dtype, device=weight.device)
+    lengths = aten.empty.memory_format([0], dtype=steps.dtype, device=steps.device)
+
+    def forward(args: Any, kwargs: Any) -> tuple[torch.Tensor, ...]:
+        hidden = (*args[0].shape[:-1], states[0].shape[-1])
+        with recorder.paused():
+            outs = [args[0].new_empty(hidden) for _ in range(8)]
+        recorder.emit("npu::npu_lstm", list(args), outs)
+        return outs[0], outs[1], outs[2]
+
+    out, h, c = leaf(recorder, forward, ("npu::npu_lstm_backward",), (steps, weight, bias, lengths, *states), {})
+    finals = [aten.unsqueeze.default(aten.select.int(state, 0, -1), 0) for state in (h, c)]
+    return (aten.flip.default(out, [0]) if reverse else out), *finals
+
+
+def lstm_data(
+    recorder: Recorder,
+    registered: Registered,
+    data: torch.Tensor,
+    batch_sizes: torch.Tensor,
+    hx: list[torch.Tensor],
+    params: list[torch.Tensor],
+    has_biases: bool,
+    num_layers: int,
+    dropout: float,
+    train: bool,
+    bidirectional: bool,
+) -> tuple[torch.Tensor, ...]:
+    """A packed sequence, which the adapter keeps padded: the batch sizes go to the device."""
+    sizes = torch.ops.aten._to_copy.default(batch_sizes, device=data.device)
+    if len(params) == 4 and not bidirectional and "npu::_lstm_npu" in registered:
+        return _recurrent(recorder, "npu::_lstm_npu", data, hx, params, bidirectional, sizes)
+    times = num_layers * (2 if bidirectional else 1)
+    return _recurrent(recorder, "npu::npu_lstm_data", data, hx, params, bidirectional, sizes, times)
+
+
+def pad_packed_sequence(
+    recorder: Recorder,
+    registered: Registered,
+    data: torch.Tensor,
+    batch_sizes: torch.Tensor,
+    batch_first: bool,
+    padding_value: float,
+    total_length: int,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The adapter's packed sequences are padded: nothing is moved but for the order of dimensions."""
+    batch = data.shape[0] // batch_sizes.shape[0]
+    steps = torch.ops.aten.view.default(data, [batch_sizes.shape[0], batch, *data.shape[1:]])
+    if batch_first:
+        steps = torch.ops.aten.clone.default(torch.ops.aten.transpose.int(steps, 0, 1))
+    with recorder.paused():
+        return steps, torch.empty(batch, dtype=torch.int64, device="cpu")
 
 
 def gru_input(
@@ -168,55 +245,68 @@ def gru_input(
     bidirectional: bool,
     batch_first: bool,
 ) -> tuple[torch.Tensor, ...]:
-    single = num_layers == 1 and not bidirectional and has_biases and "npu::_gru_npu" in registered
-    kernel = "npu::_gru_npu" if single else "npu::npu_gru"
-    return _recurrent(
-        recorder, kernel, 1 if single else num_layers * (2 if bidirectional else 1), input, [hx], params, batch_first
-    )
+    """One kernel, whatever the layers and directions; of the legacy path one each."""
+    if "npu::_gru_npu" in registered:
+        return _recurrent(recorder, "npu::_gru_npu", input, [hx], params, bidirectional)
+    times = num_layers * (2 if bidirectional else 1)
+    return _recurrent(recorder, "npu::npu_gru", input, [hx], params, bidirectional, times=times)
 
 
 def _recurrent(
     recorder: Recorder,
     kernel: str,
-    times: int,
     input: torch.Tensor,
     states: list[torch.Tensor],
     params: list[torch.Tensor],
-    batch_first: bool,
+    bidirectional: bool,
+    batch_sizes: torch.Tensor | None = None,
+    times: int = 1,
 ) -> tuple[torch.Tensor, ...]:
     from opscan.tracing.adapter import leaf
 
-    directions = states[0].shape[0] // max(1, _layers(states, params))
-    hidden = states[0].shape[-1]
+    width = states[0].shape[-1] * (2 if bidirectional else 1)
 
     def forward(args: Any, kwargs: Any) -> tuple[torch.Tensor, ...]:
         x, *rest = args
         with recorder.paused():
-            out = x.new_empty((*x.shape[:-1], hidden * directions))
+            out = x.new_empty((*x.shape[:-1], width))
             finals = [torch.empty_like(s) for s in states]
         for _ in range(times):
             recorder.emit(kernel, [x, *rest], [out, *finals])
         return (out, *finals)
 
-    return leaf(recorder, forward, (f"{kernel}_backward",) * times, (input, *states, *params), {})  # type: ignore[no-any-return]
+    tensors = (input, *states, *params, *(() if batch_sizes is None else (batch_sizes,)))
+    return leaf(recorder, forward, (f"{kernel}_backward",) * times, tensors, {})  # type: ignore[no-any-return]
 
 
-def _layers(states: list[torch.Tensor], params: list[torch.Tensor]) -> int:
-    """Layers × directions is the states' first size; a second direction shows where layer 0's input is not the next
-    one's.
-    """
-    total: int = states[0].shape[0]
-    per = len(params) // total
-    if total > 1 and params[0].shape == params[per].shape and _is_reverse(params, per, states):
-        return total // 2
-    return total
+def fused_gru_cell(
+    recorder: Recorder,
+    registered: Registered,
+    input_gates: torch.Tensor,
+    hidden_gates: torch.Tensor,
+    hx: torch.Tensor,
+    input_bias: torch.Tensor | None = None,
+    hidden_bias: torch.Tensor | None = None,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """A composition of gates: there is no fused kernel behind it."""
+    aten = torch.ops.aten
+    gates = [
+        aten.unsafe_split.Tensor(g if bias is None else aten.add.Tensor(g, bias), hx.shape[-1], 1)
+        for g, bias in ((input_gates, input_bias), (hidden_gates, hidden_bias))
+    ]
+    (i_reset, i_update, i_new), (h_reset, h_update, h_new) = gates
+    reset = aten.sigmoid_.default(aten.add.Tensor(h_reset, i_reset))
+    update = aten.sigmoid_.default(aten.add.Tensor(h_update, i_update))
+    new = aten.tanh_.default(aten.add.Tensor(i_new, aten.mul.Tensor(h_new, reset)))
+    out = aten.add_.Tensor(aten.mul_.Tensor(aten.sub.Tensor(hx, new), update), new)
+    return out, out
 
 
-def _is_reverse(params: list[torch.Tensor], per: int, states: list[torch.Tensor]) -> bool:
-    hidden = states[0].shape[-1]
-    if len(params) <= 2 * per:
-        return params[per].shape[-1] != hidden or params[0].shape[-1] != hidden
-    return bool(params[2 * per].shape[-1] == 2 * hidden)
+def weight_norm(
+    recorder: Recorder, registered: Registered, v: torch.Tensor, g: torch.Tensor, dim: int = 0
+) -> torch.Tensor:
+    """Norm, quotient and product: stock torch has a fused operator for it, which the adapter has not."""
+    return v * (g / torch.norm_except_dim(v, 2, dim))
 
 
 def lstm_cell(
@@ -229,8 +319,6 @@ def lstm_cell(
     b_ih: torch.Tensor | None = None,
     b_hh: torch.Tensor | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    from opscan.tracing.adapter import leaf
-
     tensors = (
         input,
         torch.ops.aten.t.default(w_ih),
@@ -255,6 +343,10 @@ REWRITES: dict[str, Callable[..., Any]] = {
     "aten::contiguous": contiguous,
     "aten::one_hot": one_hot,
     "aten::lstm.input": lstm_input,
+    "aten::lstm.data": lstm_data,
+    "aten::_pad_packed_sequence": pad_packed_sequence,
     "aten::gru.input": gru_input,
+    "aten::_thnn_fused_gru_cell": fused_gru_cell,
+    "aten::_weight_norm": weight_norm,
     "aten::lstm_cell": lstm_cell,
 }

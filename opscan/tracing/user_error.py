@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opscan.errors import ModelError
-from opscan.tracing.assumptions import LIMITS
+from opscan.tracing.data_dependent import LIMITS
 from opscan.tracing.source import SourceLocator
 
 _STAGES = {"importing": "importing the file", "building": "building the model", "running": "running the model"}

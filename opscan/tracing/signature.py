@@ -1,0 +1,48 @@
+"""Operators and their arguments in the words of an inventory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from opscan.inventory import TensorSpec
+
+#: Longer ``repr`` texts of arguments are cut.
+_REPR_LIMIT = 200
+
+
+def qualified(func: Any) -> str:
+    """``aten::add.Tensor``; ``.default`` is dropped."""
+    name: str = func._schema.name
+    overload = func._schema.overload_name
+    return f"{name}.{overload}" if overload else name
+
+
+_NAMES: dict[torch.dtype, str] = {}
+
+
+def dtype_name(dtype: torch.dtype) -> str:
+    name = _NAMES.get(dtype)
+    if name is None:
+        name = _NAMES[dtype] = str(dtype).removeprefix("torch.")
+    return name
+
+
+def specs(tensors: list[Any]) -> tuple[TensorSpec, ...]:
+    return tuple(TensorSpec(dtype_name(t.dtype), tuple(int(s) for s in t.shape)) for t in tensors)
+
+
+def arguments(func: Any, args: Any, kwargs: Any) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+    """Names of the parameters that the tensors fill, in order, and the other arguments as (name, repr)."""
+    given = [*zip((p.name for p in func._schema.arguments), args, strict=False), *kwargs.items()]
+    parameters: list[str] = []
+    attributes: list[tuple[str, str]] = []
+    for name, value in given:
+        if isinstance(value, torch.Tensor):
+            parameters.append(name)
+        elif isinstance(value, (list, tuple)) and any(isinstance(v, torch.Tensor) for v in value):
+            parameters.extend(f"{name}[{i}]" for i, v in enumerate(value) if isinstance(v, torch.Tensor))
+        elif value is not None:
+            attributes.append((name, repr(value)[:_REPR_LIMIT]))
+    return tuple(parameters), tuple(attributes)
