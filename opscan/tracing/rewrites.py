@@ -169,8 +169,6 @@ def _lstm_direction(
     recorder: Recorder, steps: torch.Tensor, states: list[torch.Tensor], weights: list[torch.Tensor], reverse: bool
 ) -> tuple[torch.Tensor, ...]:
     """One layer in one direction: both weights as one matrix, both biases as one vector, states of every step."""
-    from opscan.tracing.adapter import leaf
-
     aten = torch.ops.aten
     if reverse:
         steps = aten.flip.default(steps, [0])
@@ -262,8 +260,6 @@ def _recurrent(
     batch_sizes: torch.Tensor | None = None,
     times: int = 1,
 ) -> tuple[torch.Tensor, ...]:
-    from opscan.tracing.adapter import leaf
-
     width = states[0].shape[-1] * (2 if bidirectional else 1)
 
     def forward(args: Any, kwargs: Any) -> tuple[torch.Tensor, ...]:
