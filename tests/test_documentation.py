@@ -42,6 +42,13 @@ def test_paths_in_the_text_exist(page: Path) -> None:
     assert [path for path in missing if path not in ("support_matrix/overrides", "support_matrix/schema")] == []
 
 
+def test_files_of_the_trace_exist() -> None:
+    section = read("docs/architecture.md").partition("## The trace")[2].partition("\n## ")[0]
+    files = re.findall(r"`(\w+\.py)`", section)
+    assert files
+    assert [name for name in files if not (ROOT / "opscan" / "tracing" / name).exists()] == []
+
+
 @pytest.mark.parametrize("page", READMES)
 def test_readme_shows_the_commands_that_ci_runs(page: str) -> None:
     commands = re.findall(r'^readme_command "(.+)"$', read(".ci/run"), flags=re.MULTILINE)
