@@ -15,7 +15,6 @@ from typing import Any
 import torch
 from torch import nn
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
-from torch.utils._pytree import tree_leaves, tree_map_only
 
 from opscan.errors import OpscanError
 from opscan.inventory import Attempt, Inventory, Trace
@@ -28,9 +27,11 @@ from opscan.tracing.deferred_compiler import defer_compiler
 from opscan.tracing.host import hides_parts, kernels_in_process
 from opscan.tracing.interface import Recipe, TraceOptions
 from opscan.tracing.module_path import ModulePath
+from opscan.tracing.process_state import restored
 from opscan.tracing.recorder import Recorder
 from opscan.tracing.redirect import redirected
 from opscan.tracing.source import SourceLocator
+from opscan.tracing.trees import move, tensors_in
 from opscan.tracing.user_error import in_short, is_limit, model_error
 
 #: A trace that failed behind an assumption is tried again with the last assumption reversed, so often.
@@ -99,28 +100,23 @@ class _Run:
         self.recorder = Recorder(
             device, self.fake_mode, self.locator, self.assumptions, lambda func: hides_parts(func, options.registered)
         )
-        self.error: Exception | None = None
+        self.error: Exception | SystemExit | None = None
         self.stage = "importing"
         self.parameters = 0
         self.shapes = ""
+        self.unseen: list[str] = []
 
     def go(self) -> None:
         with ExitStack() as stack:
-            library = (
-                install(self.recorder, self.options.registered, self.options.differentiable)
-                if self.device.type != "cpu"
-                else None
-            )
-            stack.callback(library._destroy if library is not None else (lambda: None))
-            if self.device.type != "cpu":
-                stack.enter_context(autocasting(self.device, self.options.autocast))
+            library = install(self.recorder, self.options.registered, self.options.differentiable)
+            stack.callback(library._destroy)
             stack.enter_context(self.fake_mode)
             stack.enter_context(self.recorder)
             stack.enter_context(redirected(self.recorder))
             stack.enter_context(untied_conversion())
             try:
                 self._run()
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 self.error = error
             finally:
                 self.recorder.running = False
@@ -133,16 +129,15 @@ class _Run:
         self._count(model)
         if isinstance(model, nn.Module):
             model._apply(self._to_device)
-        args, kwargs = tree_map_only(torch.Tensor, self._as_input, (args, kwargs))
-        self.shapes = ", ".join(
-            f"{str(t.dtype)[6:]}{list(t.shape)}" for t in tree_leaves((args, kwargs)) if isinstance(t, torch.Tensor)
-        )
+        args, kwargs = move((args, kwargs), self._as_input, self.device)
+        self.shapes = ", ".join(f"{str(t.dtype)[6:]}{list(t.shape)}" for t in tensors_in((args, kwargs)))
         self.progress("tracing")
         self.stage = "running"
         recorder = self.recorder
         recorder.module_path = ModulePath(model)
         recorder.start()
-        with recorder.module_path.following():
+        # A thread of autograd's own would have no line of the user's on its stack.
+        with recorder.module_path.following(), torch.autograd.set_multithreading_enabled(False):
             if self.options.train:
                 self._train(model, args, kwargs)
             else:
@@ -151,21 +146,28 @@ class _Run:
 
     def _train(self, model: Any, args: Any, kwargs: Any) -> None:
         out = model(*args, **kwargs)
-        losses = [t for t in tree_leaves(out) if isinstance(t, torch.Tensor) and t.requires_grad]
+        losses = [t for t in tensors_in(out) if t.requires_grad]
         recorder = self.recorder
         with recorder.paused():
             gradients = [torch.ones_like(t) for t in losses]
         self.progress("tracing backward")
         recorder.phase = "backward"
-        if losses:
-            with torch.autograd.set_multithreading_enabled(False):
-                torch.autograd.backward(losses, gradients)
+        if not losses:
+            self.unseen.append("Backward and optimizer: no result of the model requires a gradient.")
+            return
+        torch.autograd.backward(losses, gradients)
         trainable = [p for p in model.parameters() if p.grad is not None] if isinstance(model, nn.Module) else []
         if trainable:
             self.progress("tracing the optimizer")
             recorder.phase = "optimizer"
+            self._step(trainable)
+
+    def _step(self, trainable: list[nn.Parameter]) -> None:
+        try:
             # torch takes the foreach kernels on npu by itself, but not for fake parameters.
             torch.optim.AdamW(trainable, foreach=self.device.type != "cpu").step()
+        except Exception as error:  # the optimizer is the trace's own choice, and no fault of the model's
+            self.unseen.append(f"The optimizer step: AdamW does not take these gradients ({in_short(error)}).")
 
     def _count(self, model: Any) -> None:
         if isinstance(model, nn.Module):
@@ -187,14 +189,16 @@ class _Run:
             values.attach(moved, values.detached(value, copy=True), constant=False)
         return moved
 
-    def inventory(self, virtual: bool, error: Exception | None) -> Inventory:
+    def inventory(self, virtual: bool, error: BaseException | None) -> Inventory:
         calls = self.recorder.calls()
         findings = tuple(self.recorder.findings.values())
-        unseen: list[str] = []
+        unseen = list(self.unseen)
+        reason = None
         if error is not None:
             where = self.locator.of_error(error)
             place = f" at {where[0]}:{where[1]}" if where else ""
-            unseen.append(f"The trace ended{place}: {in_short(error)}.")
+            reason = f"The trace ended{place}: {in_short(error)}."
+            unseen.append(reason)
         if any(f.rule in _ASSUMPTIONS for f in findings):
             unseen.append(
                 "Other paths: the model asks for values that depend on data, and one answer each was assumed."
@@ -207,7 +211,7 @@ class _Run:
             approximate=not virtual or host != self.options.torch_release,
             complete=not unseen,
             unseen=tuple(unseen),
-            attempts=(Attempt("dispatch", error is None, None if error is None else unseen[0]),),
+            attempts=(Attempt("dispatch", error is None, reason),),
         )
         names = {c.name for c in calls} | {p.name for c in calls for p in c.parts}
         return Inventory(

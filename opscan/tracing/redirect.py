@@ -16,6 +16,8 @@ from typing import Any, Protocol
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
+from torch.overrides import _get_current_function_mode_stack
+from torch.utils._device import DeviceContext
 
 from opscan.tracing import values
 from opscan.tracing.cuda import is_cuda, patch_cuda
@@ -47,6 +49,7 @@ def redirected(observer: Observer) -> Iterator[None]:
         _patch_factories(patches, observer)
         patch_cuda(patches, observer)
         _patch_conversions(patches, observer)
+        _patch_inference_mode(patches)
         yield
     finally:
         patches.undo()
@@ -67,6 +70,31 @@ def _patch_factories(patches: Patches, observer: Observer) -> None:
                 patches.set(owner, name, _factory(name, factory, observer))
     for name in _COPYING:
         patches.set(torch, name, _copying_factory(name, getattr(torch, name), observer))
+    patches.set(torch.Tensor, "new_tensor", _new_tensor)
+    patches.set(torch.Tensor, "new", _legacy_new(torch.Tensor.new))
+
+
+def _new_tensor(
+    self: torch.Tensor, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> torch.Tensor:
+    """``x.new_tensor(…)`` copies to the device below the dispatch modes, as ``torch.tensor(…)`` does."""
+    made = torch.tensor(data, dtype=dtype or self.dtype, device=device or self.device)
+    return made.requires_grad_(requires_grad)
+
+
+def _legacy_new(original: Callable[..., Any]) -> Callable[..., Any]:
+    """``x.new(2, 3)`` and ``x.new([1.0, 2.0])``, as code from before torch 0.4 has them."""
+
+    def new(self: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
+        if not isinstance(self, FakeTensor):
+            return original(self, *args, **kwargs)  # type: ignore[no-any-return]
+        if all(isinstance(a, int) for a in args):
+            return self.new_empty(args)
+        if isinstance(args[0], torch.Size):
+            return self.new_empty(args[0])
+        return self.new_tensor(args[0])
+
+    return new
 
 
 def _factory(name: str, factory: Callable[..., Any], observer: Observer) -> Callable[..., Any]:
@@ -103,9 +131,20 @@ def _device_for(name: str, kwargs: dict[str, Any], observer: Observer) -> Any:
     if is_cuda(device):
         observer.cuda_named(f"torch.{name}(device={str(device)!r})")
         return observer.device
-    if device is None and observer.running and kwargs.get("out") is None and observer.device_forgotten(f"torch.{name}"):
+    if device is not None or kwargs.get("out") is not None:
+        return device
+    default = _default_device()
+    if default is None and observer.running and observer.device_forgotten(f"torch.{name}"):
         return observer.device
-    return device
+    return default
+
+
+def _default_device() -> torch.device | None:
+    """The device that ``with torch.device(…)`` or ``torch.set_default_device`` chose, if any."""
+    if torch._C._len_torch_function_stack() == 0:
+        return None
+    modes = _get_current_function_mode_stack()
+    return next((mode.device for mode in reversed(modes) if isinstance(mode, DeviceContext)), None)
 
 
 def _patch_conversions(patches: Patches, observer: Observer) -> None:
@@ -159,3 +198,19 @@ def _as_index(part: Any, device: torch.device) -> Any:
     if isinstance(part, (list, range)) and len(part) > 0 and all(type(i) in (int, bool) for i in part):
         return torch.tensor(list(part), device=device)
     return part
+
+
+def _patch_inference_mode(patches: Patches) -> None:
+    """Inference mode without its tensors, which skip the keys above autograd: composite operators would arrive whole,
+    where the device decomposes them.
+    """
+
+    def enter(self: Any) -> None:
+        self._gradients = torch.is_grad_enabled()
+        torch.set_grad_enabled(not self.mode)
+
+    def leave(self: Any, *exception: object) -> None:
+        torch.set_grad_enabled(self._gradients)
+
+    patches.set(torch.inference_mode, "__enter__", enter)
+    patches.set(torch.inference_mode, "__exit__", leave)
