@@ -94,9 +94,10 @@ class Judge:
 
     def _without_kernel(self, call: OpCall, keys: frozenset[str] | tuple[str, ...], evidence: Evidence) -> Ruling:
         """No kernel of torch_npu: a view, a composition, the CPU, or nothing."""
-        if call.is_view and {"CompositeExplicitAutograd", "CompositeImplicitAutograd"} & set(keys):
+        composite = _is_composite(keys)
+        if call.is_view and composite:
             return Ruling("supported", evidence=(replace(evidence, detail="a view: no kernel runs"),))
-        if "CompositeExplicitAutograd" in keys or "CompositeImplicitAutograd" in keys:
+        if composite:
             return self._by_parts(call, evidence)
         facts = self._facts(call)
         if "CPU" in keys:
@@ -104,15 +105,16 @@ class Judge:
         return Ruling("unsupported", "OPS101", facts, evidence=(evidence,))
 
     def _by_parts(self, call: OpCall, evidence: Evidence) -> Ruling:
-        if not call.parts:
-            return Ruling("unknown", "OPS307", self._facts(call), evidence=(evidence,))
         rulings = [self.call(part) for part in call.parts]
-        worst = min(rulings, key=lambda r: VERDICTS.index(r.verdict))
+        unseen = Ruling("unknown", "OPS307", self._facts(call))
+        worst = min(rulings, key=lambda r: VERDICTS.index(r.verdict), default=unseen)
         if worst.verdict == "unknown":
             # The operator as a whole may have been observed where its parts, on their own, were not.
             whole = self._by_kernels(call, evidence)
             if whole.verdict != "unknown":
                 return whole
+        if not call.parts:
+            return replace(unseen, evidence=(evidence,))
         kernels = tuple(dict.fromkeys(k for r in rulings for k in r.kernels))
         return replace(
             worst, facts={**worst.facts, "within": call.name}, kernels=kernels, evidence=(evidence, *worst.evidence)
@@ -181,6 +183,13 @@ class Judge:
         if claim is not None:
             facts |= {"api": claim.api, "parameter": claim.parameter, "dtype": claim.dtype, "detail": claim.detail}
         return facts
+
+
+def _is_composite(keys: frozenset[str] | tuple[str, ...]) -> bool:
+    """Whether the kernel is a composition. A structured operator's only calls its ``.out``: it has a CPU kernel too."""
+    if "CompositeExplicitAutograd" in keys or "CompositeImplicitAutograd" in keys:
+        return True
+    return "CompositeExplicitAutogradNonFunctional" in keys and "CPU" not in keys
 
 
 def waits_for_data(call: OpCall) -> bool:

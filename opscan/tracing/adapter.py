@@ -17,6 +17,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensor
+from torch.utils._pytree import tree_leaves
 
 from opscan.tracing.leaf import leaf
 from opscan.tracing.rewrites import REWRITES
@@ -55,21 +57,50 @@ LEAVES: dict[str, tuple[str, ...] | None] = {
 
 
 def install(recorder: Recorder, registered: frozenset[str], differentiable: frozenset[str]) -> torch.library.Library:
-    """Register kernels for the operators above that the release registers. Keep the library alive for the trace."""
+    """Register kernels for the operators above that the release registers. Keep the library alive for the trace.
+
+    Where the trace runs on the CPU for want of a virtual device, the CPU takes them on, as far as stock torch has no
+    CPU kernel of its own in their place.
+    """
     library = torch.library.Library("aten", "IMPL")
+    on_cpu = recorder.device.type == "cpu"
+    backend, autograd = ("CPU", "AutogradCPU") if on_cpu else ("PrivateUse1", "AutogradPrivateUse1")
     for name, backward in LEAVES.items():
-        if name not in registered:
+        if name not in registered or (on_cpu and not _is_composite(name)):
             continue
-        short = name.partition("::")[2]
-        library.impl(short, never, "PrivateUse1")
+        func = _overload(name)
+        library.impl(_short(name), _stock(func) if on_cpu else never, backend)
         if backward is not None and name in differentiable:
-            kernel = _differentiable_leaf(_overload(name), backward, recorder)
-            library.impl(short, kernel, "AutogradPrivateUse1")
+            library.impl(_short(name), _differentiable_leaf(func, backward, recorder), autograd)
     for name, rewrite in REWRITES.items():
-        if name in registered:
-            library.impl(name.partition("::")[2], _above_autograd(rewrite, recorder, registered), "AutogradPrivateUse1")
-            library.impl(name.partition("::")[2], _above_autograd(rewrite, recorder, registered), "PrivateUse1")
+        if name in registered and (not on_cpu or _is_composite(name)):
+            kernel = _above_autograd(_overload(name), rewrite, recorder, registered)
+            library.impl(_short(name), kernel, autograd)
+            library.impl(_short(name), kernel, backend)
     return library
+
+
+def _short(name: str) -> str:
+    return name.partition("::")[2]
+
+
+def _is_composite(name: str) -> bool:
+    has = torch._C._dispatch_has_kernel_for_dispatch_key
+    return has(name, "CompositeImplicitAutograd") and not has(name, "CPU")
+
+
+def _stock(func: Any) -> Callable[..., Any]:
+    """Stock torch's decomposition, for the real tensors of a trace on the CPU."""
+
+    def kernel(*args: Any, **kwargs: Any) -> Any:
+        return func.decompose(*args, **kwargs)
+
+    return kernel
+
+
+def _is_traced(args: Any) -> bool:
+    """Real tensors compute beside a trace on the CPU: they are no part of it."""
+    return any(isinstance(t, FakeTensor) for t in tree_leaves(args))
 
 
 def _overload(name: str) -> Any:
@@ -78,8 +109,12 @@ def _overload(name: str) -> Any:
     return getattr(getattr(getattr(torch.ops, namespace), packet), overload or "default")
 
 
-def _above_autograd(rewrite: Callable[..., Any], recorder: Recorder, registered: frozenset[str]) -> Callable[..., Any]:
+def _above_autograd(
+    func: Any, rewrite: Callable[..., Any], recorder: Recorder, registered: frozenset[str]
+) -> Callable[..., Any]:
     def kernel(*args: Any, **kwargs: Any) -> Any:
+        if not _is_traced((args, kwargs)):
+            return func.decompose(*args, **kwargs)
         return rewrite(recorder, registered, *args, **kwargs)
 
     return kernel
@@ -87,6 +122,8 @@ def _above_autograd(rewrite: Callable[..., Any], recorder: Recorder, registered:
 
 def _differentiable_leaf(func: Any, backward: tuple[str, ...], recorder: Recorder) -> Callable[..., Any]:
     def kernel(*args: Any, **kwargs: Any) -> Any:
+        if not _is_traced((args, kwargs)):
+            return func.decompose(*args, **kwargs)
         return leaf(recorder, lambda a, k: func(*a, **k), backward, args, kwargs)
 
     return kernel

@@ -51,6 +51,10 @@ def run(
         return func(*args, **kwargs)
     except LIMITS:
         return _stand_in(assumptions, witness, func, args, kwargs, inputs)
+    except RuntimeError as error:
+        if "no fake impl registered" not in str(error):
+            raise
+        return _stand_in(assumptions, witness, func, args, kwargs, inputs)
 
 
 def _stand_in(
@@ -199,7 +203,25 @@ def _bincount(a: Assumptions, w: Witness, func: Any, args: Any, kwargs: Any, inp
     return inputs[0].new_empty((size,), dtype=dtype)
 
 
+def _pack(a: Assumptions, w: Witness, func: Any, args: Any, kwargs: Any, inputs: list[torch.Tensor]) -> Any:
+    """Rows of a packed sequence and the batch size of each step, on the CPU. The device keeps the padding."""
+    padded, lengths = inputs
+    steps_first = padded.transpose(0, 1) if args[2] else padded
+    steps, batch = steps_first.shape[:2]
+    held = values.known(lengths)
+    if held is None or not held.storage.constant:
+        w.assumed("how long each sequence is", "the full length" if held is None else "the sample input's own value")
+    with values.computing():
+        given = [steps] * batch if held is None else held.value.tolist()
+        sizes = torch.tensor([sum(length > step for length in given) for step in range(max(given))])
+    rows = sum(given) if w.device.type == "cpu" else len(sizes) * batch
+    batch_sizes = torch.empty(len(sizes), dtype=torch.int64, device="cpu")
+    values.attach(batch_sizes, sizes, constant=held is None or held.storage.constant)
+    return padded.new_empty((rows, *padded.shape[2:])), batch_sizes
+
+
 _SPECIAL: dict[str, Any] = {
+    "aten::_pack_padded_sequence": _pack,
     "aten::_local_scalar_dense": _local_scalar,
     "aten::nonzero": _nonzero,
     "aten::masked_select": _masked_select,

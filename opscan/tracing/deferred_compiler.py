@@ -19,12 +19,16 @@ from typing import Any
 import torch
 
 _PACKAGE = "torch._dynamo"
+
+#: Older releases ask their package for more than the three things above, in other ways.
+_SINCE = "2.13"
+
 _SOURCE = "torch._dynamo.source"
 
 
 def defer_compiler() -> None:
     """Put a stand-in where ``import torch._dynamo`` finds it. Nothing happens where the package is loaded already."""
-    if _PACKAGE in sys.modules:
+    if _PACKAGE in sys.modules or torch.__version__ < _SINCE:
         return
     spec = importlib.util.find_spec(_PACKAGE)
     if spec is None or spec.loader is None:

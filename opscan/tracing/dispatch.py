@@ -24,7 +24,7 @@ from opscan.tracing.assumptions import Assumptions
 from opscan.tracing.autocast import autocasting
 from opscan.tracing.conversion import untied_conversion
 from opscan.tracing.deferred_compiler import defer_compiler
-from opscan.tracing.host import hides_parts, kernels_in_process
+from opscan.tracing.host import composite_key, kernels_in_process
 from opscan.tracing.interface import Recipe, TraceOptions
 from opscan.tracing.module_path import ModulePath
 from opscan.tracing.process_state import restored
@@ -98,7 +98,7 @@ class _Run:
         self.assumptions = Assumptions(self.locator, flips)
         self.fake_mode = FakeTensorMode(allow_non_fake_inputs=True)
         self.recorder = Recorder(
-            device, self.fake_mode, self.locator, self.assumptions, lambda func: hides_parts(func, options.registered)
+            device, self.fake_mode, self.locator, self.assumptions, lambda func: composite_key(func, options.registered)
         )
         self.error: Exception | SystemExit | None = None
         self.stage = "importing"
@@ -110,6 +110,9 @@ class _Run:
         with ExitStack() as stack:
             library = install(self.recorder, self.options.registered, self.options.differentiable)
             stack.callback(library._destroy)
+            stack.enter_context(restored())
+            if self.device.type != "cpu":
+                stack.enter_context(autocasting(self.device, self.options.autocast))
             stack.enter_context(self.fake_mode)
             stack.enter_context(self.recorder)
             stack.enter_context(redirected(self.recorder))

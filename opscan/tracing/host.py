@@ -25,13 +25,20 @@ def kernels_in_process(name: str) -> tuple[str, ...]:
         return ()
 
 
-def hides_parts(func: Any, registered: frozenset[str]) -> bool:
-    """Whether an operator is a composite-explicit kernel that calls others below the Python key.
+def composite_key(func: Any, registered: frozenset[str]) -> Any:
+    """The dispatch key of a composite kernel that calls other operators below the Python key, or None.
 
-    Views move no data and have no parts worth a judgement; registered operators are kernels of the adapter.
+    Views move no data and have no parts worth a judgement; registered operators are kernels of the adapter. A
+    structured operator has a composite kernel too, which only calls its own ``.out``: it has a CPU kernel besides.
     """
     name = func._schema.name + (f".{func._schema.overload_name}" if func._schema.overload_name else "")
     if name in registered or func.is_view:
-        return False
+        return None
     has = torch._C._dispatch_has_kernel_for_dispatch_key
-    return has(name, "CompositeExplicitAutograd") and not has(name, "CompositeImplicitAutograd")
+    if has(name, "CompositeImplicitAutograd"):
+        return None
+    if has(name, "CompositeExplicitAutograd"):
+        return torch._C.DispatchKey.CompositeExplicitAutograd
+    if has(name, "CompositeExplicitAutogradNonFunctional") and not has(name, "CPU"):
+        return torch._C.DispatchKey.CompositeExplicitAutogradNonFunctional
+    return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -28,7 +29,8 @@ _Key = tuple[Any, ...]
 class Recorder(TorchDispatchMode):
     """Records while ``running``; otherwise (import, construction) it only keeps values and redirects devices.
 
-    ``parts_of`` says whether an operator hides others below the Python key, so that it is run once more to see them.
+    ``parts_of`` gives the dispatch key of a kernel that hides other operators below the Python key, so that it is run
+    once more to see them; None for any other operator.
     """
 
     def __init__(
@@ -37,7 +39,7 @@ class Recorder(TorchDispatchMode):
         fake_mode: FakeTensorMode,
         locator: SourceLocator,
         assumptions: Assumptions,
-        parts_of: Callable[[Any], bool],
+        parts_of: Callable[[Any], Any],
     ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.device = device
@@ -49,7 +51,7 @@ class Recorder(TorchDispatchMode):
         self._fake_mode = fake_mode
         self._locator = locator
         self._assumptions = assumptions
-        self._hides_parts = parts_of
+        self._parts_key = parts_of
         self._calls: dict[_Key, int] = {}
         self._parts: dict[_Key, tuple[OpCall, ...]] = {}
         self._sink: dict[_Key, int] | None = None
@@ -224,13 +226,13 @@ class Recorder(TorchDispatchMode):
         name = qualified(func)
         if func.is_view:
             self._views.add(name)
-        hides = self._hides_parts(func)
-        if hides and self._sink is not None and self._run_inside(func, args, kwargs):
+        composite = self._parts_key(func)
+        if composite and self._sink is not None and self._run_inside(func, composite, args, kwargs):
             return  # a part that has parts: they stand for it
         parameters, attributes = arguments(func, args, kwargs)
         key = self._add(name, specs(inputs), specs(outputs), attributes, parameters)
-        if hides and self._sink is None:
-            self._look_inside(func, args, kwargs, key)
+        if composite and self._sink is None:
+            self._look_inside(func, composite, args, kwargs, key)
 
     def _add(
         self,
@@ -249,36 +251,41 @@ class Recorder(TorchDispatchMode):
         return key
 
     def _where(self) -> Location | None:
-        if self.phase == "backward":
-            node = torch._C._current_autograd_node()
-            return self._origins.get(node._sequence_nr()) if node is not None else None
         found = self._locator.locate(sys._getframe(3))
         location = Location(*found, self.module_path.current) if found else None
+        if self.phase == "backward" and (origin := self._origin()) is not None:
+            # Code of the user's own runs in a backward pass too: hooks, functions with their own derivative.
+            location = replace(location, module=location.module or origin.module) if location else origin
         if torch.is_grad_enabled() or self.phase == "forward":
             # The autograd node of this call was numbered just before the call reached the Python key.
             self._origins[torch._C._autograd._get_sequence_nr() - 1] = location
         return location
 
-    def _look_inside(self, func: Any, args: Any, kwargs: Any, key: _Key) -> None:
+    def _origin(self) -> Location | None:
+        """Where the forward call stands whose derivative is computed now."""
+        node = torch._C._current_autograd_node()
+        return self._origins.get(node._sequence_nr()) if node is not None else None
+
+    def _look_inside(self, func: Any, composite: Any, args: Any, kwargs: Any, key: _Key) -> None:
         """Run a composite-explicit kernel once more, with its inner calls recorded apart."""
         signature = (key[0], tuple(s.dtype for s in key[2]), tuple(len(s.shape) for s in key[2]))
         if signature not in self._parts:
             self._sink = {}
-            seen = self._run_inside(func, args, kwargs)
+            seen = self._run_inside(func, composite, args, kwargs)
             sink, self._sink = self._sink, None
             self._parts[signature] = tuple(self._to_call(k, n) for k, n in sink.items()) if seen else ()
             if seen and not sink:
                 self._views.add(key[0])
         self._parts[key] = self._parts[signature]
 
-    def _run_inside(self, func: Any, args: Any, kwargs: Any) -> bool:
+    def _run_inside(self, func: Any, composite: Any, args: Any, kwargs: Any) -> bool:
         """Run the composite-explicit kernel with its calls going to the sink; false where it fails: what it calls
         stays unseen.
         """
         before = dict(self._sink or {})
         try:
             with self:
-                func._op_dk(torch._C.DispatchKey.CompositeExplicitAutograd, *args, **kwargs)
+                func._op_dk(composite, *args, **kwargs)
         except Exception:
             self._sink = before
             return False
@@ -291,7 +298,16 @@ class Recorder(TorchDispatchMode):
         return OpCall(name, phase, inputs, outputs, attributes, location, count, parts, parameters, is_view)
 
 
-_MAY_CROSS = frozenset({"aten::_to_copy", "aten::copy_", "aten::copy", "aten::set_.source_Tensor", "aten::_copy_from"})
+_MAY_CROSS = frozenset(
+    {
+        "aten::_to_copy",
+        "aten::copy_",
+        "aten::copy",
+        "aten::set_.source_Tensor",
+        "aten::_copy_from",
+        "aten::_pack_padded_sequence",
+    }
+)
 
 
 def _crosses_devices(func: Any, strays: list[torch.Tensor], leaves: list[torch.Tensor]) -> bool:

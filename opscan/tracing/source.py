@@ -56,6 +56,11 @@ class SourceLocator:
         """(file, line, source text) of the innermost user's line in an exception's traceback."""
         return self._innermost(error.__traceback__)
 
+    def stage_of(self, error: BaseException, stage: str) -> str:
+        """``importing`` where the outermost line of the user's is the file's own, rather than a function's."""
+        entries = [e for e in traceback.extract_tb(error.__traceback__) if self._kind(e.filename) == "user"]
+        return "importing" if stage == "building" and entries and entries[0].name == "<module>" else stage
+
     def _innermost(self, trace: TracebackType | None) -> tuple[str, int, str] | None:
         found = None
         for entry in traceback.extract_tb(trace):

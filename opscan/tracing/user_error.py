@@ -9,9 +9,13 @@ from opscan.tracing.source import SourceLocator
 _STAGES = {"importing": "importing the file", "building": "building the model", "running": "running the model"}
 
 
+#: What a kernel says that got hold of a fake tensor: one of the virtual device's, or one that reads memory.
+_ESCAPED = ("a kernel of the virtual npu ran", "its data is not allocated yet")
+
+
 def is_limit(error: BaseException) -> bool:
     """Whether the trace, not the model, is at fault: no shape function, or a value that nobody can know."""
-    return isinstance(error, LIMITS) or "a kernel of the virtual npu ran" in str(error)
+    return isinstance(error, LIMITS) or any(words in str(error) for words in _ESCAPED)
 
 
 def model_error(error: BaseException, locator: SourceLocator, stage: str, shapes: str) -> ModelError:
@@ -24,7 +28,12 @@ def model_error(error: BaseException, locator: SourceLocator, stage: str, shapes
     what = f"{type(error).__name__}: {_first_lines(str(error))}"
     if found is None:
         return ModelError(f"{_STAGES[stage]} failed: {what}")
+    if isinstance(error, SystemExit):
+        what, stage = f"sys.exit({error.code!r}) ended the process.", locator.stage_of(error, stage)
+        hint = "A scan imports the file: keep what ends the process behind if __name__ == '__main__'."
+        return ModelError(f"{found[0]}:{found[1]}: {_STAGES[stage]} failed: {what}\n    {found[2]}", hint)
     file, number, text = found
+    stage = locator.stage_of(error, stage)
     source = f"\n    {text}" if text else ""
     return ModelError(f"{file}:{number}: {_STAGES[stage]} failed:{source}\n  {what}", _hint(error, stage, shapes))
 
@@ -43,6 +52,10 @@ def _first_lines(message: str) -> str:
 
 def _hint(error: BaseException, stage: str, shapes: str) -> str:
     message = str(error)
+    if "Quantized" in message:
+        return "Quantized modules cannot be traced: scan the model as it is before quantization."
+    if "Sparse" in message:
+        return "Sparse tensors among parameters, buffers or inputs cannot be traced: make them in forward."
     if isinstance(error, ModuleNotFoundError):
         return f"Install {error.name!r} into the environment that opscan runs in, or scan a file that does without it."
     if "indices" in message and ("Long" in message or "Int" in message):

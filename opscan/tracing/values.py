@@ -96,7 +96,7 @@ def _attach_results(
         return
     storages = {h.value.untyped_storage()._cdata: h.storage for h in held if h is not None}
     for fake, value in zip(outputs, results, strict=True):
-        if fake.shape != value.shape or fake.dtype != value.dtype:
+        if value.layout is not torch.strided or fake.shape != value.shape or fake.dtype != value.dtype:
             continue
         storage = storages.get(value.untyped_storage()._cdata) or Storage(constant)
         setattr(fake, _NAME, Known(value, storage))
