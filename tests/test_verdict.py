@@ -39,6 +39,9 @@ class FakeMatrix:
     def kernels(self, name: str, dtypes: tuple[str, ...], results: tuple[str, ...] = ()) -> KernelClaim:
         self.asked.append((name, dtypes, results))
         short = name.partition("::")[2].partition(".")[0]
+        keys = self._registrations[name].keys if name in self._registrations else frozenset()
+        if not {"PrivateUse1", "CompositeExplicitAutogradNonFunctional"} & keys:
+            return self._claims.get(short, KernelClaim("unknown", "unverified"))
         return self._claims.get(short, KernelClaim("supported", kernels=(f"aclnn_{short}",)))
 
 
@@ -269,6 +272,11 @@ def test_all_kernels_of_the_parts_are_named() -> None:
 def test_parts_that_nobody_saw_are_unknown() -> None:
     ruling = rule_on(composite(), PARTS)
     assert (ruling.verdict, ruling.rule) == ("unknown", "OPS307")
+
+
+def test_a_whole_that_was_observed_answers_for_parts_that_were_not() -> None:
+    ruling = rule_on(composite(), PARTS, outer=KernelClaim("supported", kernels=("aclnnOuter",)))
+    assert (ruling.verdict, ruling.kernels) == ("supported", ("aclnnOuter",))
 
 
 def test_a_view_runs_no_kernel() -> None:
