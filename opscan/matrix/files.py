@@ -45,6 +45,7 @@ class Row(msgspec.Struct, frozen=True):
     """What calls with these tensor dtypes did.
 
     ``dtypes``, ``results``: of tensor arguments and results, in order, joined by blanks (no results: not recorded).
+    ``cann``: seen on a runtime that holds only the APIs which these CANN releases document; empty: on a complete one.
     ``kernels``: distinct launches in the order first seen. ``copies``: blocking copies between host and device.
     ``refused``: the adapter's own complaint about the dtypes; nothing was computed then.
     """
@@ -54,6 +55,7 @@ class Row(msgspec.Struct, frozen=True):
     kernels: tuple[str, ...] = ()
     copies: int = 0
     refused: str = ""
+    cann: tuple[str, ...] = ()
 
 
 class ObservedOp(msgspec.Struct, frozen=True):
@@ -73,13 +75,15 @@ class Parameter(msgspec.Struct, frozen=True, rename={"borrowed": "from"}):
 
     ``borrowed``: the release they are taken from, where the table of this release leaves them out.
     ``disputed``: dtypes that are not listed here but elsewhere, in a way that makes a "no" doubtful.
-    ``corrected``: the id of the override that changed them.
+    ``corrected``: the id of the override that changed them. ``contested``: dtypes that are listed although another
+    place of the same documentation excludes them.
     """
 
     io: str
     dtypes: tuple[str, ...] = ()
     borrowed: str = ""
     disputed: tuple[str, ...] = ()
+    contested: tuple[str, ...] = ()
     corrected: str = ""
 
 
@@ -87,15 +91,19 @@ class Api(msgspec.Struct, frozen=True, rename={"borrowed": "from"}):
     """One aclnn API on one SoC at one CANN release.
 
     ``signatures``: [kind letter, parameter name] in order, floating-point parameters left out, this release's first.
-    ``ai_cpu``: dtypes that the API accepts but only the AI CPU computes.
+    ``ai_cpu``: dtypes that the API accepts but only the AI CPU computes. ``ai_core_casts``: for an API that converts,
+    the (from, to) pairs that the AI Core converts; the AI CPU does the others.
+    ``disputed``: where the API is documented as absent on the SoC, what says otherwise.
     """
 
     supported: bool
     signatures: tuple[tuple[tuple[str, str], ...], ...] = ()
     params: dict[str, Parameter] = {}
     ai_cpu: tuple[str, ...] = ()
+    ai_core_casts: tuple[tuple[str, str], ...] = ()
     borrowed: str = ""
     corrected: str = ""
+    disputed: str = ""
     source: str = ""
 
 
@@ -148,8 +156,10 @@ class SocsFile(msgspec.Struct, frozen=True):
 class Correction(msgspec.Struct, frozen=True):
     """A reviewed correction of one API of a CANN table, applied when the table is built.
 
-    ``supported`` replaces the documented yes or no. For ``parameter``: ``dtypes`` replaces the listed dtypes, ``add``
-    adds to them. ``signature``: the API's true parameters, as (kind letter, name). Empty ``cann``: every release.
+    ``supported`` replaces the documented yes or no. For each of ``parameters``: ``dtypes`` replaces the listed dtypes,
+    ``add`` and ``remove`` change them; ``contested`` dtypes stay accepted, and the conflict is shown. ``signature``:
+    the API's true parameters, as (kind letter, name). ``disputed``: what speaks against a documented absence. Empty
+    ``cann``: every release.
     """
 
     id: str
@@ -160,9 +170,12 @@ class Correction(msgspec.Struct, frozen=True):
     date: str
     cann: tuple[str, ...] = ()
     supported: bool | None = None
-    parameter: str = ""
+    parameters: tuple[str, ...] = ()
     dtypes: tuple[str, ...] = ()
     add: tuple[str, ...] = ()
+    remove: tuple[str, ...] = ()
+    contested: tuple[str, ...] = ()
+    disputed: str = ""
     signature: tuple[tuple[str, str], ...] = ()
 
 

@@ -12,7 +12,7 @@ from typing import Literal
 
 from opscan.matrix.claims import ClaimCode
 from opscan.matrix.files import Api, Parameter
-from opscan.matrix.launches import Argument, Launch
+from opscan.matrix.launches import LEGACY, Argument, Launch
 
 Signature = tuple[tuple[str, str], ...]
 
@@ -39,9 +39,21 @@ def align(
     """(parameter name, dtypes) of the tensors of a launch by the first signature that fits; None where none does."""
     for signature in signatures:
         if len(signature) == len(arguments) and all(map(_fits, arguments, signature)):
-            pairs = zip(arguments, signature, strict=True)
-            return [(name, a.dtypes) for a, (kind, name) in pairs if kind in "TL" and a.dtypes]
+            return _named(signature, arguments)
     return None
+
+
+def align_legacy(inputs: Signature, arguments: tuple[Argument, ...]) -> list[tuple[str, tuple[str, ...]]] | None:
+    """As ``align`` for a graph-engine operator: inputs come in the order of its op-info, trailing ones may be left
+    out.
+    """
+    return _named(inputs, arguments) if len(arguments) <= len(inputs) else None
+
+
+def _named(signature: Signature, arguments: tuple[Argument, ...]) -> list[tuple[str, tuple[str, ...]]]:
+    return [
+        (name, a.dtypes) for a, (kind, name) in zip(arguments, signature, strict=False) if kind in "TL" and a.dtypes
+    ]
 
 
 def _fits(argument: Argument, parameter: tuple[str, str]) -> bool:
@@ -55,9 +67,13 @@ def judge(launch: Launch, api: Api | None, cann: str) -> Judgement:
         return Judgement(
             "unknown", "undocumented", launch.api, detail=f"{launch.api} has no documentation at CANN {cann}"
         )
+    if not api.supported and api.disputed:
+        conflict = f"{launch.api} is documented as absent on the SoC at CANN {cann}, but {api.disputed}"
+        return Judgement("unknown", "conflict", launch.api, conflicts=(conflict,))
     if not api.supported:
         return Judgement("unsupported", "soc", launch.api, corrected=_ids(api.corrected))
-    tensors = align(api.signatures, launch.arguments)
+    legacy = launch.api.startswith(LEGACY)
+    tensors = align_legacy(api.signatures[0], launch.arguments) if legacy else align(api.signatures, launch.arguments)
     if tensors is None:
         detail = f"no documented signature of {launch.api} fits the arguments seen"
         return Judgement("unknown", "undocumented", launch.api, detail=detail)
@@ -71,10 +87,27 @@ def judge(launch: Launch, api: Api | None, cann: str) -> Judgement:
         "supported",
         "ok",
         launch.api,
-        ai_cpu=bool(inputs & set(api.ai_cpu)),
+        ai_cpu=bool(inputs & set(api.ai_cpu)) or _slow_cast(api, tensors),
         borrowed=_ids(api.borrowed, *(p.borrowed for p in used)),
         corrected=_ids(api.corrected, *(p.corrected for p in used)),
+        conflicts=tuple(
+            f"{launch.api}.{name}: {dtype} is listed at CANN {cann}, but a note of the same documentation excludes it"
+            for name, dtype, parameter in facts
+            if parameter is not None and dtype in parameter.contested
+        ),
     )
+
+
+def _slow_cast(api: Api, tensors: list[tuple[str, tuple[str, ...]]]) -> bool:
+    """Whether a conversion between the two tensors of a launch is not one of those that the AI Core does.
+
+    ``aclnnInplaceCopy`` names the destination first, ``aclnnCast`` the source.
+    """
+    if not api.ai_core_casts or len(tensors) != 2:
+        return False
+    dtypes = {name: kinds[0] for name, kinds in tensors}
+    source, onto = (dtypes.get("src", dtypes.get("self", "")), dtypes.get("selfRef", dtypes.get("out", "")))
+    return source != onto and (source, onto) not in api.ai_core_casts
 
 
 def _accepts(parameter: Parameter, dtype: str) -> bool:

@@ -14,7 +14,10 @@ from dataclasses import dataclass
 #: A copy to or from the host for which the caller waits (``aclrtMemcpy``), and an asynchronous one to the host.
 COPY_WORDS = frozenset({"copy", "D2H"})
 
-_LAUNCH = re.compile(r"(?:GE )?(\w+)\[([^\]]*)\]")
+_LAUNCH = re.compile(r"((?:GE )?\w+)\[([^\]]*)\]")
+
+#: Graph-engine operators of the legacy path are named with this prefix.
+LEGACY = "GE "
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +33,11 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """One kernel launch: the aclnn API, or the graph-engine operator of the legacy path."""
+    """One kernel launch: the aclnn API, or ``GE`` and the graph-engine operator of the legacy path.
+
+    The legacy path writes dtypes only (``GE Cast[int64 > float32]``, inputs before outputs, ``null`` for an input left
+    out): its arguments are the inputs, of kind ``T``.
+    """
 
     api: str
     arguments: tuple[Argument, ...]
@@ -40,10 +47,13 @@ class Launch:
 
 
 def parse_launch(text: str) -> Launch | None:
-    """The launch that ``text`` writes; None for a copy or anything else that is no aclnn launch."""
+    """The launch that ``text`` writes; None for a copy or anything else that is no launch."""
     match = _LAUNCH.fullmatch(text)
-    if match is None or text.startswith("GE "):
+    if match is None:
         return None
+    if match[1].startswith(LEGACY):
+        inputs = match[2].partition(">")[0].split()
+        return Launch(match[1], tuple(Argument("0") if word == "null" else Argument("T", (word,)) for word in inputs))
     return Launch(match[1], tuple(_argument(word) for word in match[2].split()))
 
 

@@ -114,7 +114,9 @@ class Matrix:
         assert self.observed is not None
         if self._npu_keys(self.registrations, name) != self._npu_keys(self.observed_registrations, name):
             return ()
-        return self.observed.ops.get(name, ObservedOp(())).rows
+        rows = self.observed.ops.get(name, ObservedOp(())).rows
+        own = tuple(row for row in rows if self.target.cann in row.cann)
+        return own or tuple(row for row in rows if not row.cann)
 
     @staticmethod
     def _npu_keys(file: RegistrationsFile, name: str) -> frozenset[str] | None:

@@ -58,6 +58,7 @@ def combine(cann: CannFile, rows: tuple[Row, ...], judged: list[list[Judgement]]
         cpu_inside=all(on_cpu),
         ai_cpu=all(any(j.ai_cpu for j in js) for js in accepted),
         evidence=evidence,
+        conflicts=tuple(dict.fromkeys(c for js in accepted for j in js for c in j.conflicts)),
     )
 
 

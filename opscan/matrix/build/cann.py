@@ -7,7 +7,10 @@ from collections import defaultdict
 from pathlib import Path
 from typing import NamedTuple
 
-from opscan.matrix.build.ai_cpu import ai_cpu_dtypes
+from msgspec.structs import replace
+
+from opscan.matrix.build.ai_cpu import CONVERTERS, ai_core_casts, ai_cpu_dtypes, operator_of
+from opscan.matrix.build.legacy import legacy_apis
 from opscan.matrix.build.tables import DOCUMENTED_RELEASES, read_table
 from opscan.matrix.build.writing import render
 from opscan.matrix.files import SCHEMA, Api, CannFile, Correction, OverridesFile, Parameter, Source, load
@@ -45,15 +48,20 @@ def build(root: Path) -> dict[str, bytes]:
     corrections = [
         c for path in sorted((root / "overrides").glob("*.json")) for c in load(path, OverridesFile).corrections
     ]
-    files = {}
+    files, headers = {}, _headers(root)
     for release, soc in TARGETS:
         pages = _pages(root, soc)
-        slow = ai_cpu_dtypes(root, soc)
+        slow = ai_cpu_dtypes(root, release)
         apis = {}
         for api, by_release in pages.items():
-            entry = _api(by_release, _ordered(signatures[api], release), release)
-            if entry is not None:
-                apis[api] = _with_ai_cpu(_corrected(api, entry, corrections, release, soc), slow.get(api, frozenset()))
+            origin = _origin(api, by_release, release, headers)
+            if origin is not None:
+                entry = _api(by_release, _ordered(signatures[api], release), release, origin)
+                entry = _corrected(api, entry, corrections, release, soc)
+                apis[api] = _with_ai_cpu(entry, slow.get(operator_of(api), frozenset()))
+        for api in CONVERTERS:
+            apis[api] = replace(apis[api], ai_core_casts=ai_core_casts(root, release))
+        apis |= legacy_apis(root, release, soc)
         file = CannFile(SCHEMA, release, soc, _SOURCES, apis)
         files[f"cann/{release}/{soc}.json"] = render(file, ("apis",))
     return files
@@ -62,8 +70,37 @@ def build(root: Path) -> dict[str, bytes]:
 _SOURCES = (
     Source("aclnn_by_soc.csv.gz"),
     Source("aclnn_signatures.csv.gz"),
-    Source("ge_ops_ascend910b.csv.gz", "ai_cpu"),
+    Source("aclnn_headers_8.1.RC1.csv.gz", "existence"),
+    Source("ge_ops_ascend910b.csv.gz", "ai_cpu and the legacy path"),
+    Source("aicore_dtypes_ascend910b.csv.gz", "ai_cpu"),
 )
+
+
+def documented(root: Path, release: str, soc: str) -> frozenset[str]:
+    """The APIs that a CANN release has, as far as documents of it, of earlier releases and installed headers tell."""
+    pages, old = _pages(root, soc), _headers(root)
+    return frozenset(api for api, by_release in pages.items() if _origin(api, by_release, release, old) is not None)
+
+
+def _headers(root: Path) -> frozenset[str]:
+    """APIs declared by the headers of an installed CANN 8.1.RC1, older than every documented release."""
+    return frozenset(read_table(root, "aclnn_headers_8.1.RC1")["aclnn_api"])
+
+
+def _origin(api: str, pages: dict[str, Page], release: str, headers: frozenset[str]) -> str | None:
+    """The release whose page tells of an API at ``release``; None where nothing shows that it exists there.
+
+    Its own page, else the newest earlier one; else, where installed headers show that the API is older than its first
+    page, that page.
+    """
+    order = DOCUMENTED_RELEASES.index(release)
+    if release in pages:
+        return release
+    earlier = [r for r in DOCUMENTED_RELEASES[:order] if r in pages and pages[r].supported]
+    if earlier:
+        return earlier[-1]
+    later = [r for r in DOCUMENTED_RELEASES[order:] if r in pages and pages[r].supported]
+    return later[0] if later and api in headers else None
 
 
 def _signatures(root: Path) -> dict[str, list[tuple[str, tuple[tuple[str, str], ...]]]]:
@@ -103,18 +140,20 @@ def _pages(root: Path, soc: str) -> dict[str, dict[str, Page]]:
     return pages
 
 
-def _api(pages: dict[str, Page], signatures: tuple[tuple[tuple[str, str], ...], ...], release: str) -> Api | None:
-    """The entry of one API at one release. An API that only later releases document is absent: it may not exist yet."""
-    order = DOCUMENTED_RELEASES.index(release)
-    own, borrowed = pages.get(release), ""
-    if own is None:
-        earlier = [r for r in DOCUMENTED_RELEASES[:order] if r in pages and pages[r].supported]
-        if not earlier:
-            return None
-        borrowed = earlier[-1]
-        own = pages[borrowed]
+def _api(pages: dict[str, Page], signatures: tuple[tuple[tuple[str, str], ...], ...], release: str, origin: str) -> Api:
+    """The entry of one API at one release, told by the page of release ``origin``."""
+    own = pages[origin]
+    borrowed = "" if origin == release else origin
     params = {name: _parameter(name, io, known, pages, release, borrowed) for name, (io, known) in own.params.items()}
-    return Api(own.supported, signatures, params, borrowed=borrowed, source=own.source)
+    disputed = "" if own.supported else _contradiction(pages, release)
+    return Api(own.supported, signatures, params, borrowed=borrowed, disputed=disputed, source=own.source)
+
+
+def _contradiction(pages: dict[str, Page], release: str) -> str:
+    """What an earlier release says against a documented absence."""
+    order = DOCUMENTED_RELEASES.index(release)
+    earlier = [r for r in DOCUMENTED_RELEASES[:order] if r in pages and pages[r].supported]
+    return f"CANN {earlier[-1]} documents it as supported" if earlier else ""
 
 
 def _parameter(
@@ -138,35 +177,38 @@ def _parameter(
 
 
 def _corrected(api: str, entry: Api, corrections: list[Correction], release: str, soc: str) -> Api:
+    """The entry after every reviewed correction that is meant for it."""
     for c in corrections:
         if c.api != api or soc not in c.socs or (c.cann and release not in c.cann):
             continue
-        params = dict(entry.params)
-        if c.parameter:
-            old = params.get(c.parameter, Parameter("in"))
-            dtypes = tuple(sorted(set(c.dtypes or old.dtypes) | set(c.add)))
-            params[c.parameter] = Parameter(old.io, dtypes, "", tuple(d for d in old.disputed if d not in dtypes), c.id)
-        entry = Api(
-            entry.supported if c.supported is None else c.supported,
-            (c.signature, *entry.signatures) if c.signature else entry.signatures,
-            params,
-            entry.ai_cpu,
-            entry.borrowed,
-            entry.corrected if c.parameter else c.id,
-            entry.source,
+        params = {**entry.params, **{name: _changed(entry.params.get(name), c) for name in c.parameters}}
+        entry = replace(
+            entry,
+            supported=entry.supported if c.supported is None else c.supported,
+            signatures=(c.signature, *entry.signatures) if c.signature else entry.signatures,
+            params=params,
+            corrected=entry.corrected if c.parameters else c.id,
+            disputed=c.disputed or entry.disputed,
         )
     return entry
 
 
-def _with_ai_cpu(entry: Api, dtypes: Dtypes) -> Api:
-    """Only dtypes that an input of the API accepts."""
-    accepted = {d for p in entry.params.values() if p.io != "out" for d in p.dtypes}
-    return Api(
-        entry.supported,
-        entry.signatures,
-        entry.params,
-        tuple(sorted(dtypes & accepted)),
-        entry.borrowed,
-        entry.corrected,
-        entry.source,
+def _changed(old: Parameter | None, c: Correction) -> Parameter:
+    """A correction settles what it names; its other disputed dtypes stay so."""
+    old = old or Parameter("in")
+    dtypes = set(c.dtypes or old.dtypes) | set(c.add)
+    return replace(
+        old,
+        dtypes=tuple(sorted(dtypes - set(c.remove))),
+        borrowed="" if c.dtypes else old.borrowed,
+        disputed=() if c.dtypes else tuple(d for d in old.disputed if d not in {*c.add, *c.remove}),
+        contested=tuple(sorted({*old.contested, *c.contested})),
+        corrected=c.id,
     )
+
+
+def _with_ai_cpu(entry: Api, dtypes: Dtypes) -> Api:
+    """Only dtypes that an input of the API accepts without dispute."""
+    inputs = [p for p in entry.params.values() if p.io != "out"]
+    accepted = {d for p in inputs for d in p.dtypes} - {d for p in inputs for d in p.contested}
+    return replace(entry, ai_cpu=tuple(sorted(dtypes & accepted)))
