@@ -74,6 +74,8 @@ class Judge:
         if registration is None:
             return self._outside_the_release(call)
         registered = Evidence("torch_npu", self.matrix.target.torch_npu, " ".join(sorted(registration.keys)))
+        if is_sparse(call):
+            return self._sparse(call, registration.keys, registered)
         if self._is_native(call.name, registration):
             return self._native(call, registration, registered)
         return self._without_kernel(call, registration.keys, registered)
@@ -103,6 +105,14 @@ class Judge:
         if "CPU" in keys:
             return Ruling("fallback", "OPS102", facts, evidence=(evidence,))
         return Ruling("unsupported", "OPS101", facts, evidence=(evidence,))
+
+    def _sparse(self, call: OpCall, keys: frozenset[str], evidence: Evidence) -> Ruling:
+        """Sparse tensors have kernels of their own, and the CPU fallback does not take them."""
+        if "SparsePrivateUse1" in keys:
+            return Ruling("unknown", "OPS302", self._facts(call), evidence=(evidence,))
+        if _is_composite(keys):
+            return self._by_parts(call, evidence)
+        return Ruling("unsupported", "OPS103", self._facts(call), evidence=(evidence,))
 
     def _by_parts(self, call: OpCall, evidence: Evidence) -> Ruling:
         rulings = [self.call(part) for part in call.parts]
@@ -190,6 +200,10 @@ def _is_composite(keys: frozenset[str] | tuple[str, ...]) -> bool:
     if "CompositeExplicitAutograd" in keys or "CompositeImplicitAutograd" in keys:
         return True
     return "CompositeExplicitAutogradNonFunctional" in keys and "CPU" not in keys
+
+
+def is_sparse(call: OpCall) -> bool:
+    return dict(call.attributes).get("layout", "").startswith("torch.sparse_")
 
 
 def waits_for_data(call: OpCall) -> bool:

@@ -284,6 +284,25 @@ def test_a_view_runs_no_kernel() -> None:
     assert (ruling.verdict, ruling.kernels) == ("supported", ())
 
 
+# --- sparse tensors -------------------------------------------------------------------------------------------
+
+SPARSE = (("layout", "torch.sparse_coo"),)
+
+
+def test_sparse_tensors_need_a_sparse_kernel() -> None:
+    asked = call("aten::addmm", attributes=SPARSE)
+    ruling = rule_on(asked, {"aten::addmm": (*NATIVE, "CPU")})
+    assert (ruling.verdict, ruling.rule) == ("unsupported", "OPS103")
+    assert rule_on(asked, {"aten::addmm": (*NATIVE, "SparsePrivateUse1")}).rule == "OPS302"
+    strided = call("aten::zeros", attributes=(("layout", "torch.strided"),))
+    assert rule_on(strided, {"aten::zeros": NATIVE}).verdict == "supported"
+
+
+def test_a_composite_of_sparse_tensors_is_judged_by_its_parts() -> None:
+    outer = call("aten::outer", attributes=SPARSE, parts=(call("aten::addmm", attributes=SPARSE),))
+    assert rule_on(outer, {"aten::outer": EXPLICIT, "aten::addmm": NATIVE}).rule == "OPS103"
+
+
 # --- nothing of the adapter -----------------------------------------------------------------------------------
 
 

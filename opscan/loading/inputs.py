@@ -5,6 +5,7 @@ Parsing needs no torch (the parent process does it before it starts anything); `
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -25,6 +26,9 @@ _ALIASES = {
     "bf16": "bfloat16", "double": "float64", "fp64": "float64", "f64": "float64", "long": "int64", "i64": "int64",
     "int": "int32", "i32": "int32", "short": "int16", "byte": "uint8", "u8": "uint8",
 }  # fmt: skip
+
+#: No tensor of a real model comes near it; torch counts bytes in 63 bits.
+_MOST_ELEMENTS = 1 << 48
 
 _SHAPE = re.compile(r"\d+(?:[,x]\d+)*")
 
@@ -65,7 +69,10 @@ def _parse(name: str | None, text: str, option: str, example: str) -> InputSpec:
     dtype = _ALIASES.get(dtype.strip().lower(), dtype.strip().lower()) or "float32"
     if dtype not in DTYPES:
         raise UsageError(f"{option} {text!r}: unknown dtype {dtype!r}.", f"Known dtypes: {', '.join(DTYPES)}")
-    return InputSpec(name, tuple(int(s) for s in re.split("[,x]", sizes)), dtype)
+    shape = tuple(int(s) for s in re.split("[,x]", sizes))
+    if math.prod(shape) > _MOST_ELEMENTS or max(shape) > _MOST_ELEMENTS:
+        raise UsageError(f"{option} {text!r} is too large for a tensor.", f"Write it as {example}")
+    return InputSpec(name, shape, dtype)
 
 
 def build(specs: tuple[InputSpec, ...]) -> tuple[list[torch.Tensor], dict[str, torch.Tensor]]:

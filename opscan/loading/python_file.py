@@ -8,26 +8,25 @@ import importlib.util
 import inspect
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from opscan.errors import LoadError
-from opscan.loading import inputs
+from opscan.loading.arguments import arguments_for
 from opscan.loading.inputs import InputSpec
 from opscan.loading.reference import PythonFileReference
+from opscan.loading.signature import required
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class LoadedModel:
-    """A callable with the arguments for one call of it. ``root`` is the folder whose files are the user's own."""
+    """A callable with the arguments for one call of it."""
 
     callable: Callable[..., Any]
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
-    root: Path
-    notes: list[str] = field(default_factory=list)
 
 
 def load(reference: PythonFileReference, specs: tuple[InputSpec, ...], train: bool) -> LoadedModel:
@@ -37,34 +36,61 @@ def load(reference: PythonFileReference, specs: tuple[InputSpec, ...], train: bo
     that takes no arguments. Inputs given on the command line override those of ``example_inputs()``.
     Raises LoadError where the file does not say; errors of the user's own code pass through unchanged.
     """
+    import torch
+
     path = Path(reference.path).resolve()
     module = import_file(path)
     model = _build(module, reference, path)
-    if hasattr(model, "train"):
+    if isinstance(model, torch.nn.Module):
         model.train(train)
-    args, kwargs = _inputs(module, model, specs, path)
-    return LoadedModel(model, tuple(args), kwargs, path.parent)
+    args, kwargs = arguments_for(module, model, specs, path)
+    return LoadedModel(model, tuple(args), kwargs)
 
 
 def import_file(path: Path) -> ModuleType:
     """Import a file as its own module, its folder first on the path, as ``python model.py`` would have it."""
     folder = str(path.parent)
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
+    sys.path[:] = [folder, *(entry for entry in sys.path if entry != folder)]
     name = path.stem if path.stem.isidentifier() and path.stem not in sys.modules else f"_opscan_{abs(hash(path))}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise LoadError(f"{path.name} cannot be imported as a module.")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
     return module
+
+
+def forget_imports(folder: Path, own: frozenset[str]) -> None:
+    """Take the user's modules below ``folder`` out of the process, so that they are imported anew with the file.
+
+    ``own`` are the modules that were there before the first import of the file; they stay, and so does what is
+    installed below the folder (a virtual environment, opscan itself).
+    """
+    package = Path(__file__).parent.parent
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if name in own or file is None:
+            continue
+        path = Path(file)
+        if path.is_relative_to(folder) and "site-packages" not in path.parts and not path.is_relative_to(package):
+            del sys.modules[name]
 
 
 def _build(module: ModuleType, reference: PythonFileReference, path: Path) -> Callable[..., Any]:
     if reference.name is not None:
         return _named(module, reference.name, path)
     if callable(getattr(module, "build_model", None)):
+        needed = required(module.build_model)
+        if needed:
+            raise LoadError(
+                f"build_model() in {path.name} needs arguments: {', '.join(needed)}.",
+                "Give them defaults: a scan calls it without any.",
+            )
         return _checked(module.build_model(), "build_model()", path)
     if hasattr(module, "model") and callable(module.model) and not inspect.isclass(module.model):
         return _checked(module.model, "model", path)
@@ -79,7 +105,7 @@ def _named(module: ModuleType, name: str, path: Path) -> Callable[..., Any]:
         return _instantiate(found, path)
     import torch
 
-    if inspect.isfunction(found) and not _required(found):
+    if inspect.isfunction(found) and not required(found):
         result = found()
         return _checked(result if isinstance(result, torch.nn.Module) or callable(result) else found, f"{name}()", path)
     return _checked(found, name, path)
@@ -88,12 +114,9 @@ def _named(module: ModuleType, name: str, path: Path) -> Callable[..., Any]:
 def _single_class(module: ModuleType, path: Path) -> Callable[..., Any]:
     import torch
 
-    classes = [
-        c
-        for c in vars(module).values()
-        if inspect.isclass(c) and issubclass(c, torch.nn.Module) and c.__module__ == module.__name__
-    ]
-    ready = [c for c in classes if not _required(c.__init__, skip_self=True)]
+    modules = [c for c in vars(module).values() if inspect.isclass(c) and issubclass(c, torch.nn.Module)]
+    classes = list(dict.fromkeys(c for c in modules if c.__module__ == module.__name__))
+    ready = [c for c in classes if not required(c)]
     # A class that another candidate is built from is a part of it, but only the user can say so.
     if len(ready) == 1:
         return _instantiate(ready[0], path)
@@ -104,22 +127,28 @@ def _single_class(module: ModuleType, path: Path) -> Callable[..., Any]:
             f"Pick one: {path.name}:{ready[-1].__name__} — or add a function build_model() to the file.",
         )
     if classes:
-        needs = "; ".join(f"{c.__name__}({', '.join(_required(c.__init__, skip_self=True))})" for c in classes[:5])
+        needs = "; ".join(f"{c.__name__}({', '.join(required(c))})" for c in classes[:5])
         raise LoadError(
             f"Every nn.Module in {path.name} needs constructor arguments: {needs}.",
             "Add a function build_model() to the file that returns the model, built as you use it.",
         )
     raise LoadError(
         f"No model in {path.name}: neither build_model(), nor model, nor an nn.Module subclass.",
-        "Add a function build_model() to the file that returns the nn.Module to scan.",
+        _imported(modules, path) + "Add a function build_model() to the file that returns the nn.Module to scan.",
     )
 
 
+def _imported(modules: list[type], path: Path) -> str:
+    """A hint at the models that the file imports, other than torch's own."""
+    names = [c.__name__ for c in modules if not c.__module__.startswith("torch.")]
+    return f"It imports {', '.join(names)}: name one as {path.name}:{names[-1]}. " if names else ""
+
+
 def _instantiate(cls: type, path: Path) -> Callable[..., Any]:
-    required = _required(cls)
-    if required:
+    needed = required(cls)
+    if needed:
         raise LoadError(
-            f"{path.name}:{cls.__name__} needs constructor arguments: {', '.join(required)}.",
+            f"{path.name}:{cls.__name__} needs constructor arguments: {', '.join(needed)}.",
             f"Add a function build_model() to the file that returns {cls.__name__}(…) as you use it.",
         )
     return _checked(cls(), cls.__name__, path)
@@ -134,91 +163,9 @@ def _checked(found: Any, what: str, path: Path) -> Callable[..., Any]:
     return found  # type: ignore[no-any-return]
 
 
-def _required(function: Any, skip_self: bool = False) -> list[str]:
-    """Names of the parameters without which a call fails; nothing where the signature cannot be read."""
-    try:
-        parameters = list(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError):
-        return []
-    wanted = (
-        inspect.Parameter.POSITIONAL_ONLY,
-        inspect.Parameter.POSITIONAL_OR_KEYWORD,
-        inspect.Parameter.KEYWORD_ONLY,
-    )
-    return [
-        p.name for p in parameters[1 if skip_self else 0 :] if p.default is inspect.Parameter.empty and p.kind in wanted
-    ]
-
-
 def _own_names(module: ModuleType) -> list[str]:
     return [
         n
         for n, v in vars(module).items()
         if not n.startswith("_") and callable(v) and getattr(v, "__module__", None) == module.__name__
     ]
-
-
-def _forward_of(model: Callable[..., Any]) -> Callable[..., Any]:
-    return model.forward if hasattr(model, "forward") else model
-
-
-def _inputs(
-    module: ModuleType, model: Callable[..., Any], specs: tuple[InputSpec, ...], path: Path
-) -> tuple[list[Any], dict[str, Any]]:
-    args, kwargs = _example_inputs(module, path)
-    positional, keyword = inputs.build(specs)
-    if positional:
-        args = list(positional)
-    kwargs.update(keyword)
-    _check_names(model, keyword, path)
-    if not args and not kwargs:
-        missing = _required(_forward_of(model))
-        if missing:
-            shape = "--input-shape 1,3,224,224"
-            options = shape if len(missing) == 1 else " ".join(f"--input {n}=1x128:int64" for n in missing)
-            raise LoadError(
-                f"The model in {path.name} takes inputs ({', '.join(missing)}), and none are given.",
-                f"Give their shapes: {options} — or add a function example_inputs() to the file.",
-            )
-    return args, kwargs
-
-
-def _check_names(model: Callable[..., Any], keyword: dict[str, Any], path: Path) -> None:
-    try:
-        parameters = inspect.signature(_forward_of(model)).parameters
-    except (TypeError, ValueError):
-        return
-    if any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters.values()):
-        return
-    for name in keyword:
-        if name not in parameters:
-            raise LoadError(
-                f"--input {name}=…: the model in {path.name} has no input of that name.",
-                f"Its inputs are: {', '.join(parameters) or 'none'}",
-            )
-
-
-def _example_inputs(module: ModuleType, path: Path) -> tuple[list[Any], dict[str, Any]]:
-    """``example_inputs()`` may return one tensor, a tuple or list (positional), a dict (keywords), or (tuple, dict)."""
-    import torch
-
-    function = getattr(module, "example_inputs", None)
-    if function is None:
-        return [], {}
-    if not callable(function):
-        raise LoadError(
-            f"example_inputs in {path.name} is not a function.", "Make it a function that returns the inputs."
-        )
-    given = function()
-    if isinstance(given, torch.Tensor):
-        return [given], {}
-    if isinstance(given, dict):
-        return [], dict(given)
-    if isinstance(given, (tuple, list)):
-        if len(given) == 2 and isinstance(given[0], (tuple, list)) and isinstance(given[1], dict):
-            return list(given[0]), dict(given[1])
-        return list(given), {}
-    raise LoadError(
-        f"example_inputs() in {path.name} returned {type(given).__name__}.",
-        "Return a tensor, a tuple of positional inputs, a dict of keyword inputs, or (tuple, dict).",
-    )

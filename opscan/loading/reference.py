@@ -38,12 +38,17 @@ def parse_reference(text: str) -> PythonFileReference:
 
     Raises LoadError saying what to do: a missing file with its nearest neighbour, a file of another kind, a directory.
     """
-    path, name = _split(text)
-    if path.is_dir():
+    try:
+        path, name = _split(text)
+        exists, is_folder = path.exists(), path.is_dir()
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise LoadError(f"Cannot look at {text!r}: {reason}.", "Check the path of the model file.") from error
+    if is_folder:
         raise LoadError(
             f"{path} is a directory, not a model file.", f"Name the file that builds the model: {path / 'model.py'}"
         )
-    if not path.exists():
+    if not exists:
         raise LoadError(f"No such file: {path}", _nearest(path))
     if path.suffix != ".py":
         kind = _OTHER_KINDS.get(path.suffix, "not a Python file")

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from opscan.rules import (
     ops101_no_kernel,
     ops102_cpu_fallback,
+    ops103_sparse_tensor,
     ops104_dtype_refused,
     ops105_api_not_on_soc,
     ops106_adapter_refuses,
@@ -35,6 +36,7 @@ RULES: Mapping[str, Rule] = {
     for module in (
         ops101_no_kernel,
         ops102_cpu_fallback,
+        ops103_sparse_tensor,
         ops104_dtype_refused,
         ops105_api_not_on_soc,
         ops106_adapter_refuses,

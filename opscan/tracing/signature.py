@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from torch.utils._pytree import tree_leaves
 
 from opscan.inventory import TensorSpec
 
@@ -34,7 +35,10 @@ def specs(tensors: list[Any]) -> tuple[TensorSpec, ...]:
 
 
 def arguments(func: Any, args: Any, kwargs: Any) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
-    """Names of the parameters that the tensors fill, in order, and the other arguments as (name, repr)."""
+    """Names of the parameters that the tensors fill, in order, and the other arguments as (name, repr).
+
+    ``layout`` is told where a tensor among the arguments is sparse: such a call goes to other kernels.
+    """
     given = [*zip((p.name for p in func._schema.arguments), args, strict=False), *kwargs.items()]
     parameters: list[str] = []
     attributes: list[tuple[str, str]] = []
@@ -45,4 +49,7 @@ def arguments(func: Any, args: Any, kwargs: Any) -> tuple[tuple[str, ...], tuple
             parameters.extend(f"{name}[{i}]" for i, v in enumerate(value) if isinstance(v, torch.Tensor))
         elif value is not None:
             attributes.append((name, repr(value)[:_REPR_LIMIT]))
+    sparse = next((t.layout for t in tree_leaves((args, kwargs)) if isinstance(t, torch.Tensor) and t.is_sparse), None)
+    if sparse is not None and "layout" not in dict(attributes):
+        attributes.append(("layout", repr(sparse)))
     return tuple(parameters), tuple(attributes)

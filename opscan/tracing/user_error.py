@@ -9,8 +9,9 @@ from opscan.tracing.source import SourceLocator
 _STAGES = {"importing": "importing the file", "building": "building the model", "running": "running the model"}
 
 
-#: What a kernel says that got hold of a fake tensor: one of the virtual device's, or one that reads memory.
-_ESCAPED = ("a kernel of the virtual npu ran", "its data is not allocated yet")
+#: What a kernel says that got hold of a fake tensor: one of the virtual device's, or one that reads memory. And what is
+#: said where a kernel of torch_npu's own is called.
+_ESCAPED = ("a kernel of the virtual npu ran", "its data is not allocated yet", "'_OpNamespace' 'npu' object")
 
 
 def is_limit(error: BaseException) -> bool:

@@ -8,7 +8,12 @@ itself, registered or not.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from types import SimpleNamespace
+
 import torch
+
+from opscan.tracing.cuda import Event, Stream
 
 
 def available() -> bool:
@@ -28,7 +33,7 @@ def setup() -> torch.device:
     from torch.utils.backend_registration import _DummyBackendModule, _setup_privateuseone_for_python_backend
 
     class Npu(_DummyBackendModule):
-        """``torch.npu``, as far as torch itself asks."""
+        """``torch.npu``, as far as torch itself asks, and what migrated code does to set itself up."""
 
         is_available = staticmethod(lambda: True)
         device_count = staticmethod(lambda: 1)
@@ -42,6 +47,14 @@ def setup() -> torch.device:
         empty_cache = staticmethod(lambda: None)
         set_device = staticmethod(lambda device: None)
         get_amp_supported_dtype = staticmethod(lambda: [torch.float16, torch.bfloat16])
+        get_device_name = staticmethod(lambda device=None: "npu")
+        memory_allocated = max_memory_allocated = memory_reserved = staticmethod(lambda device=None: 0)
+        set_compile_mode = staticmethod(lambda **modes: None)
+        config = SimpleNamespace()
+        Stream, Event = Stream, Event
+        stream = device = staticmethod(lambda *args: nullcontext())
+        current_stream = default_stream = staticmethod(lambda *args: Stream())
+        amp = SimpleNamespace(autocast=lambda *args, **kwargs: torch.autocast("npu", *args, **kwargs))
 
     _setup_privateuseone_for_python_backend("npu", backend_module=Npu())
     return torch.device("npu:0")

@@ -27,7 +27,19 @@ def _import_path() -> None:
     sys.path.append(os.path.dirname(os.path.dirname(here)))
 
 
+def _die_with_the_parent() -> None:
+    """A parent that is killed cannot end this process, and a model may never come to an end of its own. Linux only."""
+    if not sys.platform.startswith("linux"):
+        return
+    import ctypes
+    import signal
+
+    parent_dies = 1  # PR_SET_PDEATHSIG
+    ctypes.CDLL(None).prctl(parent_dies, signal.SIGKILL)
+
+
 def main() -> None:
+    _die_with_the_parent()
     requests, replies = _own_the_protocol()
     _import_path()
     from opscan.worker.serving import serve

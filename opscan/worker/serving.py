@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
 import traceback
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -52,16 +54,21 @@ def _answer(request: Request, tracer: Any, progress: Callable[[str], None]) -> R
 
 
 def _scan(request: Scan, tracer: Any, progress: Callable[[str], None]) -> Scanned:
-    from opscan.loading.python_file import load
+    from opscan.loading.python_file import forget_imports, load
     from opscan.tracing.interface import Recipe
 
+    path = Path(request.reference.path).resolve()  # before the user's code may change the working directory
+    reference = replace(request.reference, path=str(path))
+    own = frozenset(sys.modules)
+
     def build() -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
-        loaded = load(request.reference, request.inputs, request.train)
+        forget_imports(path.parent, own)
+        sys.argv = [str(path)]
+        loaded = load(reference, request.inputs, request.train)
         return loaded.callable, loaded.args, loaded.kwargs
 
     options = _options(str(request.reference), request.release, request.train)
-    root = Path(request.reference.path).resolve().parent
-    return Scanned(tracer.trace(Recipe(build, root), options, progress))
+    return Scanned(tracer.trace(Recipe(build, path.parent), options, progress))
 
 
 def _options(reference: str, release: Release, train: bool) -> Any:

@@ -1,42 +1,75 @@
-"""Keeps an installed torch_npu from the model: without CANN it dies on import (``libhccl.so``), and libraries import
-it on sight.
+"""Keeps an installed torch_npu from the model: without CANN it dies on import (``libhccl.so``), and libraries import it
+on sight.
 
 An inert stand-in takes its place, so that libraries still take the branch they take on an NPU.
 """
 
 from __future__ import annotations
 
+import importlib.abc
 import importlib.machinery
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import ModuleType
+from typing import Any
+
+_PACKAGE = "torch_npu"
 
 
 def shield_from_torch_npu(release: str) -> None:
-    """Put the stand-in where ``import torch_npu`` finds it. Its functions import, and say that they are missing
-    when called.
+    """Let ``import torch_npu``, and any module below it, find the stand-in. Its functions import, and say that they are
+    missing when called.
     """
-    if isinstance(sys.modules.get("torch_npu"), _StandIn):
-        return
-    names = ("torch_npu", "torch_npu.npu", "torch_npu.contrib", "torch_npu.contrib.transfer_to_npu", "torch_npu.utils")
-    for name in names:
-        module = _StandIn(name)
-        module.__spec__ = importlib.machinery.ModuleSpec(name, None, is_package=True)
-        module.__path__ = []
-        sys.modules[name] = module
-        parent, _, child = name.rpartition(".")
-        if parent:
-            setattr(sys.modules[parent], child, module)
-    sys.modules["torch_npu"].__version__ = release  # type: ignore[attr-defined]
+    if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Finder(release))
+
+
+class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds every module of the package, whether or not a release has it."""
+
+    def __init__(self, release: str) -> None:
+        self._release = release
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if fullname.partition(".")[0] != _PACKAGE:
+            return None
+        return importlib.machinery.ModuleSpec(fullname, self, is_package=True)
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
+        return _StandIn(spec.name)
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__version__ = self._release  # type: ignore[attr-defined]
 
 
 class _StandIn(ModuleType):
-    """Every name can be imported from it, as libraries do on sight; a call of one says why it cannot be answered."""
+    """Every name can be imported from it, as libraries do on sight; a call of one says why it cannot be answered.
 
-    def __getattr__(self, name: str) -> object:
+    ``torch_npu.npu`` answers as ``torch.npu`` does, which it is on a real one.
+    """
+
+    def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
+        if self.__name__.startswith(f"{_PACKAGE}.npu"):
+            answer = _of_the_virtual_device(f"{self.__name__}.{name}")
+            if answer is not None:
+                return answer
+        if name in ("npu", "contrib", "utils", "profiler", "distributed"):
+            return importlib.import_module(f"{self.__name__}.{name}")
         return _missing(f"{self.__name__}.{name}")
+
+
+def _of_the_virtual_device(name: str) -> Any:
+    """``torch_npu.npu.amp.autocast`` is ``torch.npu.amp.autocast``; None where that is not there."""
+    import torch
+
+    found: Any = torch
+    for part in name.split(".")[1:]:
+        found = getattr(found, part, None)
+    return found
 
 
 def _missing(name: str) -> Callable[..., None]:
