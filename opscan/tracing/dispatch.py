@@ -8,6 +8,7 @@ backend from Python (before 2.10) the same run happens on the CPU, and the inven
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
@@ -46,6 +47,8 @@ class DispatchTracer:
 
     def __init__(self) -> None:
         defer_compiler()
+        # Copies of a fake tensor look for its memory; the advice that torch gives then is not for the user.
+        warnings.filterwarnings("ignore", message="Accessing the data pointer of FakeTensor")
         self._virtual = virtual_npu.available()
         self._device = virtual_npu.setup() if self._virtual else torch.device("cpu")
 

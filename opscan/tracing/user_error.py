@@ -28,7 +28,7 @@ def model_error(error: BaseException, locator: SourceLocator, stage: str, shapes
     found = locator.of_error(error)
     what = f"{type(error).__name__}: {_first_lines(str(error))}"
     if found is None:
-        return ModelError(f"{_STAGES[stage]} failed: {what}")
+        return ModelError(f"{_STAGES[stage]} failed: {what}", _hint(error, stage, shapes))
     if isinstance(error, SystemExit):
         what, stage = f"sys.exit({error.code!r}) ended the process.", locator.stage_of(error, stage)
         hint = "A scan imports the file: keep what ends the process behind if __name__ == '__main__'."

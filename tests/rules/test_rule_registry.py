@@ -96,6 +96,12 @@ def test_severity_follows_the_verdict(rule: Rule) -> None:
     assert (rule.severity == "error") == (rule.verdict == "unsupported")
 
 
+@ALL
+def test_the_documents_list_it(rule: Rule) -> None:
+    page = (FOLDER.parent.parent / "docs" / "verdicts.md").read_text(encoding="utf-8")
+    assert f"| `{rule.code}` {rule.name} | {rule.verdict or rule.severity} | {rule.title.en} |" in page
+
+
 def test_a_part_names_the_operator_that_calls_it() -> None:
     rule = RULES["OPS102"]
     facts = {"operator": "aten::_logcumsumexp", "release": "2.13.0", "within": "aten::logcumsumexp"}
