@@ -1,4 +1,7 @@
-"""How the device lays out results in memory, where stock torch's shape functions would have it otherwise."""
+"""What the device's results are like, where stock torch's shape functions would have it otherwise: strides, dtypes.
+
+Observed with the real torch_npu 2.13.0 on a simulated runtime.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,8 @@ from typing import Any
 
 import torch
 
-#: Operators whose results keep the strides of their input on the device; those of all others are contiguous. Observed
-#: with the real torch_npu 2.13.0 on a simulated runtime. What follows may need a copy or not, by that.
+#: Operators whose results keep the strides of their input on the device; those of all others are contiguous. What
+#: follows may need a copy or not, by that.
 _KEEPS_STRIDES = frozenset(
     {
         "aten::clone", "aten::_to_copy", "aten::gelu", "aten::empty_like", "aten::zeros_like", "aten::ones_like",
@@ -16,16 +19,27 @@ _KEEPS_STRIDES = frozenset(
     }
 )  # fmt: skip
 
+#: The second result, where the device has another dtype for it: a packed mask in place of indices or booleans.
+_SECOND_DTYPE = {
+    "aten::max_pool2d_with_indices": torch.int8,
+    "aten::max_pool3d_with_indices": torch.int32,
+    "aten::native_dropout": torch.uint8,
+}
+
 
 def as_the_device_lays_out(func: Any, out: Any, device: str) -> Any:
-    """Contiguous results, where the device would have them and stock torch's shape functions keep an input's
-    strides.
-    """
+    """Results with the strides and dtypes that the device would give them."""
     if device == "cpu" or func.is_view or func._schema.is_mutable or func._schema.name in _KEEPS_STRIDES:
         return out
     if isinstance(out, torch.Tensor):
         return _contiguous(out, device)
-    return type(out)(_contiguous(t, device) for t in out) if type(out) in (tuple, list) else out
+    if type(out) not in (tuple, list):
+        return out
+    results = [_contiguous(t, device) for t in out]
+    dtype = _SECOND_DTYPE.get(func._schema.name)
+    if dtype is not None:
+        results[1] = results[1].new_empty(results[1].shape, dtype=dtype)
+    return type(out)(results)
 
 
 def _contiguous(out: Any, device: str) -> Any:
