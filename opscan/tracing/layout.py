@@ -21,14 +21,23 @@ _KEEPS_STRIDES = frozenset(
 
 #: The second result, where the device has another dtype for it: a packed mask in place of indices or booleans.
 _SECOND_DTYPE = {
-    "aten::max_pool2d_with_indices": torch.int8,
-    "aten::max_pool3d_with_indices": torch.int32,
-    "aten::native_dropout": torch.uint8,
+    "aten::max_pool2d_with_indices": "int8",
+    "aten::max_pool3d_with_indices": "int32",
+    "aten::native_dropout": "uint8",
 }
 
+_NAME = "_opscan_dtype"
 
-def as_the_device_lays_out(func: Any, out: Any, device: str) -> Any:
+
+def dtype_on_device(tensor: torch.Tensor) -> str | None:
+    """The dtype that the device has for a tensor, where it is not the one that stock torch (and so the model) sees."""
+    return getattr(tensor, _NAME, None)
+
+
+def as_the_device_lays_out(func: Any, args: Any, out: Any, device: str) -> Any:
     """Results with the strides and dtypes that the device would give them."""
+    if func.is_view and isinstance(out, torch.Tensor) and (dtype := dtype_on_device(args[0])) is not None:
+        setattr(out, _NAME, dtype)
     if device == "cpu" or func.is_view or func._schema.is_mutable or func._schema.name in _KEEPS_STRIDES:
         return out
     if isinstance(out, torch.Tensor):
@@ -38,7 +47,7 @@ def as_the_device_lays_out(func: Any, out: Any, device: str) -> Any:
     results = [_contiguous(t, device) for t in out]
     dtype = _SECOND_DTYPE.get(func._schema.name)
     if dtype is not None:
-        results[1] = results[1].new_empty(results[1].shape, dtype=dtype)
+        setattr(results[1], _NAME, dtype)
     return type(out)(results)
 
 

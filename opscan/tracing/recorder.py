@@ -167,7 +167,7 @@ class Recorder(TorchDispatchMode):
             # The operator at which a trace ends is the one that a user must know of.
             self._record(func, args, kwargs, inputs, ())
             raise
-        out = as_the_device_lays_out(func, out, self.device.type)
+        out = as_the_device_lays_out(func, args, out, self.device.type)
         if self._sink is None:
             values.propagate(func, args, kwargs, inputs, out)
         self._record(func, args, kwargs, inputs, out)

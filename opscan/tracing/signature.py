@@ -8,6 +8,7 @@ import torch
 from torch.utils._pytree import tree_leaves
 
 from opscan.inventory import TensorSpec
+from opscan.tracing.layout import dtype_on_device
 
 #: Longer ``repr`` texts of arguments are cut.
 _REPR_LIMIT = 200
@@ -31,7 +32,7 @@ def dtype_name(dtype: torch.dtype) -> str:
 
 
 def specs(tensors: list[Any]) -> tuple[TensorSpec, ...]:
-    return tuple(TensorSpec(dtype_name(t.dtype), tuple(int(s) for s in t.shape)) for t in tensors)
+    return tuple(TensorSpec(dtype_on_device(t) or dtype_name(t.dtype), tuple(int(s) for s in t.shape)) for t in tensors)
 
 
 def arguments(func: Any, args: Any, kwargs: Any) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
