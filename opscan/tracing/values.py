@@ -102,7 +102,13 @@ def _attach_results(
         setattr(fake, _NAME, Known(value, storage))
 
 
-_UNINITIALISED = frozenset({"empty", "empty_like", "new_empty", "empty_strided", "new_empty_strided", "empty_permuted"})
+#: Factories of tensors without contents; the last makes one without memory, on which most kernels crash.
+_UNINITIALISED = frozenset(
+    {
+        "empty", "empty_like", "new_empty", "empty_strided", "new_empty_strided", "empty_permuted",
+        "_efficientzerotensor",
+    }
+)  # fmt: skip
 
 
 def _computable(func: Any, outputs: list[torch.Tensor]) -> bool:
