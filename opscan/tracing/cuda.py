@@ -58,6 +58,8 @@ _ANSWERS: dict[str, Any] = {
     "max_memory_reserved": 0,
     "mem_get_info": (64 << 30, 64 << 30),
     "memory_summary": "",
+    "get_rng_state": None,
+    "get_rng_state_all": [],
 }
 
 #: Functions that do nothing here, whoever calls them.
@@ -67,6 +69,10 @@ _SILENT = (
     "set_device",
     "manual_seed",
     "manual_seed_all",
+    "seed",
+    "seed_all",
+    "set_rng_state",
+    "set_rng_state_all",
     "reset_peak_memory_stats",
     "init",
 )

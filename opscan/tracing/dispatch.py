@@ -24,7 +24,6 @@ from opscan.tracing.adapter import install
 from opscan.tracing.assumptions import Assumptions
 from opscan.tracing.autocast import autocasting
 from opscan.tracing.conversion import untied_conversion
-from opscan.tracing.deferred_compiler import defer_compiler
 from opscan.tracing.host import composite_key, kernels_in_process
 from opscan.tracing.interface import Recipe, TraceOptions
 from opscan.tracing.module_path import ModulePath
@@ -46,7 +45,6 @@ class DispatchTracer:
     name = "dispatch"
 
     def __init__(self) -> None:
-        defer_compiler()
         # Copies of a fake tensor look for its memory; the advice that torch gives then is not for the user.
         warnings.filterwarnings("ignore", message="Accessing the data pointer of FakeTensor")
         self._virtual = virtual_npu.available()

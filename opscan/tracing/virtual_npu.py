@@ -49,6 +49,8 @@ def setup() -> torch.device:
         get_amp_supported_dtype = staticmethod(lambda: [torch.float16, torch.bfloat16])
         get_device_name = staticmethod(lambda device=None: "npu")
         memory_allocated = max_memory_allocated = memory_reserved = staticmethod(lambda device=None: 0)
+        get_rng_state = staticmethod(lambda device=None: torch.empty(0, dtype=torch.uint8))
+        set_rng_state = staticmethod(lambda state, device=None: None)
         set_compile_mode = staticmethod(lambda **modes: None)
         config = SimpleNamespace()
         Stream, Event = Stream, Event
