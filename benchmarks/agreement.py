@@ -2,9 +2,10 @@
 
     python benchmarks/agreement.py --runtime DIR [--train] [--only resnet] [--json FILE]
 
-Needs an environment with torch_npu 2.13.0, its torch, torchvision and transformers, and in DIR the stub CANN libraries of a simulated
-runtime. Each model runs twice, each time in a process of its own: on ``npu:0`` of the real adapter under a dispatch mode, and as
-opscan traces it. Overloads that only one of them shows are listed.
+Needs an environment with torch_npu 2.13.0, its torch, torchvision and transformers, and in DIR the stub CANN libraries
+of a simulated runtime. Each model runs twice, each time in a process of its own: on ``npu:0`` of the real adapter under
+a dispatch mode, and as opscan traces it. Overloads that only one of them shows are listed. The simulated runtime computes
+zeros: where a model branches on values (BERT asks whether its mask is all ones), the real adapter takes the other path.
 """
 
 from __future__ import annotations
@@ -19,40 +20,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from torchvision_schemas import declare
+
 TORCHVISION = (
-    "resnet18", "resnet50", "resnext50_32x4d", "wide_resnet50_2", "vgg11_bn", "alexnet", "densenet121", "googlenet", "inception_v3",
-    "mobilenet_v2", "mobilenet_v3_small", "mobilenet_v3_large", "squeezenet1_0", "shufflenet_v2_x1_0", "mnasnet1_0", "efficientnet_b0",
-    "efficientnet_v2_s", "regnet_y_400mf", "convnext_tiny", "swin_t", "swin_v2_t", "vit_b_16", "maxvit_t",
+    "resnet18", "resnet50", "resnext50_32x4d", "wide_resnet50_2", "vgg11_bn", "alexnet", "densenet121", "googlenet",
+    "inception_v3", "mobilenet_v2", "mobilenet_v3_small", "mobilenet_v3_large", "squeezenet1_0", "shufflenet_v2_x1_0",
+    "mnasnet1_0", "efficientnet_b0", "efficientnet_v2_s", "regnet_y_400mf", "convnext_tiny", "swin_t", "swin_v2_t",
+    "vit_b_16", "maxvit_t",
 )  # fmt: skip
 SEGMENTATION = ("fcn_resnet50", "deeplabv3_resnet50", "lraspp_mobilenet_v3_large")
 TRANSFORMERS = ("bert", "gpt2", "llama", "vit", "whisper", "mamba", "detr", "t5", "qwen2", "clip")
 
 Built = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
-
-
-#: Schemas of torchvision's compiled operators, as its documentation and meta registrations name them.
-SCHEMAS = {
-    "nms": "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
-    "qnms": "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
-    "roi_align": "(Tensor input, Tensor rois, float spatial_scale, SymInt pooled_height, SymInt pooled_width, int sampling_ratio, bool aligned) -> Tensor",
-    "_roi_align_backward": "(Tensor grad, Tensor rois, float spatial_scale, SymInt pooled_height, SymInt pooled_width, SymInt batch_size, SymInt channels, SymInt height, SymInt width, int sampling_ratio, bool aligned) -> Tensor",
-    "roi_pool": "(Tensor input, Tensor rois, float spatial_scale, SymInt pooled_height, SymInt pooled_width) -> (Tensor, Tensor)",
-    "_roi_pool_backward": "(Tensor grad, Tensor rois, Tensor argmax, float spatial_scale, SymInt pooled_height, SymInt pooled_width, SymInt batch_size, SymInt channels, SymInt height, SymInt width) -> Tensor",
-    "ps_roi_align": "(Tensor input, Tensor rois, float spatial_scale, SymInt pooled_height, SymInt pooled_width, int sampling_ratio) -> (Tensor, Tensor)",
-    "_ps_roi_align_backward": "(Tensor grad, Tensor rois, Tensor channel_mapping, float spatial_scale, SymInt pooled_height, SymInt pooled_width, int sampling_ratio, SymInt batch_size, SymInt channels, SymInt height, SymInt width) -> Tensor",
-    "ps_roi_pool": "(Tensor input, Tensor rois, float spatial_scale, SymInt pooled_height, SymInt pooled_width) -> (Tensor, Tensor)",
-    "_ps_roi_pool_backward": "(Tensor grad, Tensor rois, Tensor channel_mapping, float spatial_scale, SymInt pooled_height, SymInt pooled_width, SymInt batch_size, SymInt channels, SymInt height, SymInt width) -> Tensor",
-    "deform_conv2d": "(Tensor input, Tensor weight, Tensor offset, Tensor mask, Tensor bias, SymInt stride_h, SymInt stride_w, SymInt pad_h, SymInt pad_w, SymInt dilation_h, SymInt dilation_w, SymInt groups, SymInt offset_groups, bool use_mask) -> Tensor",
-    "_deform_conv2d_backward": "(Tensor grad, Tensor input, Tensor weight, Tensor offset, Tensor mask, Tensor bias, SymInt stride_h, SymInt stride_w, SymInt pad_h, SymInt pad_w, SymInt dilation_h, SymInt dilation_w, SymInt groups, SymInt offset_groups, bool use_mask) -> (Tensor, Tensor, Tensor, Tensor, Tensor)",
-}
-
-
-def declare_torchvision() -> None:
-    """PyPI's torchvision imports beside a CPU build of torch only when its operators' schemas are there."""
-    import torch
-
-    for name, schema in SCHEMAS.items():
-        torch.library.define(f"torchvision::{name}", schema)
 
 
 def build(name: str, train: bool) -> Built:
@@ -61,7 +40,7 @@ def build(name: str, train: bool) -> Built:
 
     if name in TRANSFORMERS:
         return _transformer(name, train)
-    declare_torchvision()
+    declare()
     import torchvision
 
     if name in SEGMENTATION:
@@ -77,7 +56,7 @@ def build(name: str, train: bool) -> Built:
 def _transformer(name: str, train: bool) -> Built:
     import torch
 
-    declare_torchvision()
+    declare()
     import transformers as t
 
     small = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 128}
@@ -244,6 +223,17 @@ def main() -> None:
     compare(arguments)
 
 
+def differences(real: dict[str, int], virtual: dict[str, int]) -> dict[str, Any]:
+    """Overloads of one side only, and those that both show, with other counts."""
+    return {
+        "missing": sorted(real.keys() - virtual.keys()),
+        "extra": sorted(virtual.keys() - real.keys()),
+        "counts differ": {
+            k: [real[k], virtual[k]] for k in sorted(real.keys() & virtual.keys()) if real[k] != virtual[k]
+        },
+    }
+
+
 def compare(arguments: argparse.Namespace) -> None:
     table: dict[str, Any] = {}
     common = union = 0
@@ -256,23 +246,13 @@ def compare(arguments: argparse.Namespace) -> None:
             print(f"{name:28} {str(error)[:160]}")
             table[name] = {"error": str(error)}
             continue
-        missing, extra = sorted(real.keys() - virtual.keys()), sorted(virtual.keys() - real.keys())
-        common += len(real.keys() & virtual.keys())
-        union += len(real.keys() | virtual.keys())
-        table[name] = {
-            "missing": missing,
-            "extra": extra,
-            "counts_differ": {
-                k: [real[k], virtual[k]] for k in sorted(real.keys() & virtual.keys()) if real[k] != virtual[k]
-            },
-        }
-        print(
-            f"{name:28} {len(real.keys() & virtual.keys())}/{len(real.keys() | virtual.keys())}  -{missing} +{extra} {table[name]['counts_differ']}",
-            flush=True,
-        )
-    print(
-        f"agreement over (model, overload), {'training' if arguments.train else 'inference'}: {common}/{union} = {common / max(1, union):.4f}"
-    )
+        row = differences(real, virtual)
+        table[name] = row
+        both, either = len(real.keys() & virtual.keys()), len(real.keys() | virtual.keys())
+        common, union = common + both, union + either
+        print(f"{name:28} {both}/{either}  -{row['missing']} +{row['extra']} {row['counts differ']}", flush=True)
+    phase = "training" if arguments.train else "inference"
+    print(f"agreement over (model, overload), {phase}: {common}/{union} = {common / max(1, union):.4f}")
     if arguments.json:
         Path(arguments.json).write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
 

@@ -1,7 +1,7 @@
 """Small inputs distilled from what people report when they move models to Ascend, each with the right answer.
 
-Every model ends in an inventory or in one clear message. Where evidence cannot decide, ``unknown`` with a reason is the right
-answer and ``supported`` would be wrong.
+Every model ends in an inventory or in one clear message. Where evidence cannot decide, ``unknown`` with a reason is the
+right answer and ``supported`` would be wrong.
 """
 
 from __future__ import annotations
@@ -57,16 +57,34 @@ EAGER_ON_A2 = (
         (("aten::repeat_interleave.self_int", "float64", "unsupported", "OPS104"),),
         substitution={"aten::repeat_interleave.self_int": "float64-to-float32"},
     ),
-    Case("a06", (("aten::expm1", "float64", "unsupported", "OPS104"),), substitution={"aten::expm1": "float64-to-float32"}),
+    Case(
+        "a06",
+        (("aten::expm1", "float64", "unsupported", "OPS104"),),
+        substitution={"aten::expm1": "float64-to-float32"},
+    ),
     Case("a06", (("aten::expm1", "float64", "unsupported", "OPS104"),), cann="8.5.0"),
-    Case("a07", (("aten::index.Tensor", "complex64", "unsupported", "OPS104"),), cann="8.5.0", substitution={"aten::index.Tensor": "complex-to-real"}),
+    Case(
+        "a07",
+        (("aten::index.Tensor", "complex64", "unsupported", "OPS104"),),
+        cann="8.5.0",
+        substitution={"aten::index.Tensor": "complex-to-real"},
+    ),
     Case("a07", (("aten::index.Tensor", "complex64", "supported", None),), cann="9.1.0"),
-    Case("a08", (("aten::gather", "complex128", "unsupported", "OPS104"),), substitution={"aten::gather": "complex-to-real"}),
+    Case(
+        "a08",
+        (("aten::gather", "complex128", "unsupported", "OPS104"),),
+        substitution={"aten::gather": "complex-to-real"},
+    ),
     Case("a10", (("aten::mul.Tensor", "complex128", "slow", "OPS202"),)),
     Case("a11", (("aten::_to_copy", "complex64", "unsupported", "OPS104"),)),
     Case("a13", (("aten::convolution", "bfloat16", "supported", None),)),
     Case("a13", (("aten::convolution", "bfloat16", "supported", None),), cann="8.5.0"),
-    Case("a17", (("aten::convolution_backward", "float32", "supported", None),), train=True, phases={"aten::convolution_backward": "backward"}),
+    Case(
+        "a17",
+        (("aten::convolution_backward", "float32", "supported", None),),
+        train=True,
+        phases={"aten::convolution_backward": "backward"},
+    ),
     Case("a20", (("aten::convolution", "bfloat16", "supported", None),)),
     Case("a24", (("aten::bincount", "int64", "slow", "OPS203"),), (("OPS603", 4),), complete=False),
     Case(
@@ -77,17 +95,27 @@ EAGER_ON_A2 = (
     ),
     Case("a27", (("torchvision::deform_conv2d", "float32", "unsupported", "OPS101"),)),
     Case("a29", (("aten::grid_sampler_2d", "float32", "supported", None),)),
-    Case("a30", (("aten::gt.Scalar", "float32", "supported", None), ("aten::mul.Tensor", "float32", "supported", None)), train=True, phases={"aten::mul.Tensor": "backward"}),
+    Case(
+        "a30",
+        (("aten::gt.Scalar", "float32", "supported", None), ("aten::mul.Tensor", "float32", "supported", None)),
+        train=True,
+        phases={"aten::mul.Tensor": "backward"},
+    ),
     Case("a43", (("npu::npu_fusion_attention_v3", "float32", "supported", None),)),
     Case("a48", (("aten::unique_dim", "int64", "slow", "OPS203"),), (("OPS603", 4),), complete=False),
     Case("a50", (("aten::_upsample_nearest_exact2d", "float32", "slow", "OPS201"),)),
     Case("a52", (("aten::_to_copy", "uint64", "unsupported", None),)),
     Case("a53", (("aten::_to_copy", "float8_e4m3fn", "unsupported", None),)),
     Case("a54", (("opscan_t::fused_experts", "float32", "fallback", "OPS102"),)),
-    Case("a55", (("npu::npu_lstm", "float32", "unknown", None), ("npu::npu_lstm_backward", "float32", "unknown", None)), train=True, phases={"npu::npu_lstm_backward": "backward"}),
+    Case(
+        "a55",
+        (("npu::npu_lstm", "float32", "unknown", None), ("npu::npu_lstm_backward", "float32", "unknown", None)),
+        train=True,
+        phases={"npu::npu_lstm_backward": "backward"},
+    ),
     Case("a57", (("aten::_to_copy", "float32", "supported", None),)),
     Case("t12", (("aten::_fft_c2c", "complex64", "supported", None),)),
-)  # fmt: skip
+)
 
 OTHER_TARGETS = (
     # No table of ascend950 yet: the FFT leaves are not called supported because stft is registered.
@@ -101,8 +129,15 @@ OTHER_TARGETS = (
 TRACING = (
     Case("a42", (("aten::upsample_nearest2d", "float32", "supported", None),)),
     Case("t01", (("aten::index.Tensor", "bool", "slow", "OPS203"),), (("OPS603", 4),), complete=False),
-    Case("t02", (("aten::constant_pad_nd", "float32", "supported", None), ("aten::_to_copy", "int64", "slow", "OPS204"))),
-    Case("t03", (("aten::cumsum", "int64", "supported", None), ("aten::arange", "int64", "supported", None)), (("OPS603", 4),), complete=False),
+    Case(
+        "t02", (("aten::constant_pad_nd", "float32", "supported", None), ("aten::_to_copy", "int64", "slow", "OPS204"))
+    ),
+    Case(
+        "t03",
+        (("aten::cumsum", "int64", "supported", None), ("aten::arange", "int64", "supported", None)),
+        (("OPS603", 4),),
+        complete=False,
+    ),
     Case("t05", (("aten::add.Tensor", "float32", "supported", None),)),
     Case("t06", (("aten::sum", "float32", "supported", None),)),
     Case("t07", (("aten::embedding", "float32", "supported", None),)),
@@ -111,8 +146,10 @@ TRACING = (
     Case("t10", (("aten::mul.Tensor", "float32", "supported", None),), (("OPS603", 4),), complete=False),
     Case("t18", (("aten::convolution", "float32", "supported", None),), (("OPS603", 7),), complete=False),
     Case("t21", (("aten::add.Tensor", "float32", "supported", None),), (("OPS601", 3),)),
-    Case("t22", (("aten::scatter_reduce.two", "float32", "fallback", "OPS102"),), torch_npu="2.6.0.post5", cann="8.5.0"),
-)  # fmt: skip
+    Case(
+        "t22", (("aten::scatter_reduce.two", "float32", "fallback", "OPS102"),), torch_npu="2.6.0.post5", cann="8.5.0"
+    ),
+)
 
 
 @pytest.mark.parametrize("case", [*EAGER_ON_A2, *OTHER_TARGETS, *TRACING], ids=str)
