@@ -172,20 +172,31 @@ def _equal(a: Assumptions, w: Witness, func: Any, args: Any, kwargs: Any, inputs
 def _repeat_interleave(
     a: Assumptions, w: Witness, func: Any, args: Any, kwargs: Any, inputs: list[torch.Tensor]
 ) -> Any:
-    if func._schema.overload_name != "Tensor":
+    """``Tensor`` gives indices, ``self_Tensor`` the elements themselves along ``dim`` (all of them, without one)."""
+    overload = func._schema.overload_name
+    if overload not in ("Tensor", "self_Tensor"):
         return NotImplemented
-    repeats = inputs[0]
-    size = kwargs.get("output_size")
+    repeats = inputs[-1]
+    dim = args[2] if len(args) > 2 else kwargs.get("dim")
+    along = inputs[0].numel() if dim is None else inputs[0].shape[dim]
+    size = _repeated(w, repeats, along, kwargs.get("output_size"))
+    if overload == "Tensor" or dim is None:
+        return inputs[0].new_empty((size,))
+    return inputs[0].new_empty([size if i == dim % inputs[0].dim() else n for i, n in enumerate(inputs[0].shape)])
+
+
+def _repeated(w: Witness, repeats: torch.Tensor, along: int, given: int | None) -> int:
+    """How many elements there are when ``along`` of them are repeated."""
+    if given is not None:
+        return given
     held = values.known(repeats)
-    if size is None and held is not None:
-        if not held.storage.constant:
-            w.assumed("how often elements repeat", "the sample input's own value")
-        with values.computing():
-            size = int(held.value.sum())
-    if size is None:
-        size = repeats.numel()
+    if held is None:
         w.assumed("how often elements repeat", "once each")
-    return repeats.new_empty((size,))
+        return along
+    if not held.storage.constant:
+        w.assumed("how often elements repeat", "the sample input's own value")
+    with values.computing():
+        return int(held.value.sum()) * (along if repeats.numel() == 1 else 1)
 
 
 def _bincount(a: Assumptions, w: Witness, func: Any, args: Any, kwargs: Any, inputs: list[torch.Tensor]) -> Any:
