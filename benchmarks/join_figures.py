@@ -31,7 +31,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cann", default="9.1.0")
     parser.add_argument("--soc", default="ascend910b")
-    parser.add_argument("--list", default="", metavar="DTYPE")
+    parser.add_argument("--list", metavar="DTYPE")
     options = parser.parse_args()
     matrix = Matrix.load(Target("2.13.0", options.cann, options.soc))
     entries = _entries(matrix)
@@ -44,7 +44,9 @@ def main() -> None:
         print(f"{dtype:12}", *(f"{counts[dtype][column]:12}" for column in columns))
     for (phase, name, dtype), claims in sorted(entries.items()):
         if dtype == options.list and _outcome(claims) != "supported":
-            print(phase, name, _outcome(claims), "; ".join(sorted({_why(c) for c in claims if c.status != "supported"})))
+            print(
+                phase, name, _outcome(claims), "; ".join(sorted({_why(c) for c in claims if c.status != "supported"}))
+            )
 
 
 def _entries(matrix: Matrix) -> dict[Entry, list[KernelClaim]]:

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Observe which kernels the real torch_npu launches, by operator and dtypes, on a simulated CANN runtime.
 
-    python benchmarks/observe.py --runtime DIR --output FILE.csv.gz [--soc Ascend910B3] [--only models|operators] [--cases REGEX]
+    python benchmarks/observe.py --runtime DIR --output FILE.csv.gz [--soc Ascend910B3]
+                                 [--only models|operators] [--cases REGEX]
 
-Runs in an environment that has torch, torch_npu and expecttest; ``--runtime`` is a folder of stub libraries that log what
-torch_npu asks of CANN. Every case runs in a child process of its own, because zeros as results can crash a kernel's host
-code. A dispatch mode marks each operator call in the runtime's log; what is logged up to the call's end is its own.
+Runs where torch, torch_npu and expecttest are installed; ``--runtime`` is a folder of stub libraries that log what
+torch_npu asks of CANN. Every case runs in a child process, because zeros as results can crash a kernel's host code. A
+dispatch mode marks each operator call in the runtime's log; what is logged up to the call's end is its own.
 
 One row: phase, overload, dtypes of its tensor arguments (in the order of their leaves), dtypes of its tensor results,
 outcome, kernels with their arguments, times seen. The letters of the arguments are explained in
@@ -37,9 +38,9 @@ def main() -> None:
     if "SIM_LOG" not in os.environ:
         _restart(options.runtime, options.soc)
 
-    from observing import calls, log, models, operators
+    from observing import calls, custom, log, models, operators
 
-    cases = [*models.cases(), *calls.cases()] if options.only != "operators" else []
+    cases = [*models.cases(), *calls.cases(), *custom.cases()] if options.only != "operators" else []
     cases += operators.cases() if options.only != "models" else []
     cases = [case for case in cases if re.search(options.cases, case.name)]
     path = Path(os.environ["SIM_LOG"])

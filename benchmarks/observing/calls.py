@@ -30,7 +30,7 @@ def cases() -> list[Case]:
         "scatter": (_scatter(), COMMON),
         "reductions": (_reductions(), COMMON),
         "complex": (_complex(), (*FLOATS, *COMPLEX)),
-        "random": (_random(), COMMON),
+        "random": (_random(), ALL),
         "foreach": (_foreach(), COMMON),
         "comparisons": (_comparisons(), COMMON),
     }
@@ -42,14 +42,14 @@ def cases() -> list[Case]:
 def _each(function: Function, dtypes: tuple[torch.dtype, ...]) -> Callable[[Attempt], None]:
     def run(attempt: Attempt) -> None:
         for dtype in dtypes:
-            x = _sample((4, 4), dtype)
+            x = sample((4, 4), dtype)
             if x is not None:
                 attempt("forward", lambda x=x: function(x))
 
     return run
 
 
-def _sample(shape: tuple[int, ...], dtype: torch.dtype) -> Tensor | None:
+def sample(shape: tuple[int, ...], dtype: torch.dtype) -> Tensor | None:
     """Small values on the device; they are made on the CPU, so that no operator of the device is marked."""
     try:
         count = torch.tensor(shape).prod().item()
@@ -60,7 +60,7 @@ def _sample(shape: tuple[int, ...], dtype: torch.dtype) -> Tensor | None:
 
 def _pairs(attempt: Attempt) -> None:
     for source in ALL:
-        x = _sample((4,), source)
+        x = sample((4,), source)
         for onto in ALL:
             if x is not None:
                 attempt("forward", lambda x=x, onto=onto: x.to(onto))
@@ -69,9 +69,9 @@ def _pairs(attempt: Attempt) -> None:
 
 def _copies(attempt: Attempt) -> None:
     for source in ALL:
-        x = _sample((4,), source)
+        x = sample((4,), source)
         for onto in ALL:
-            y = _sample((4,), onto)
+            y = sample((4,), onto)
             if x is not None and y is not None:
                 attempt("forward", lambda x=x, y=y: y.copy_(x))
 
@@ -213,7 +213,7 @@ def _arithmetic() -> dict[str, Function]:
 
 def _indexing() -> dict[str, Function]:
     ids = torch.tensor([0, 2])
-    mask = (torch.arange(16).reshape(4, 4) % 2 == 0)
+    mask = torch.arange(16).reshape(4, 4) % 2 == 0
     row = torch.tensor([True, False, True, False])
     return {
         "int": lambda x: x[1],
@@ -457,18 +457,20 @@ def _random() -> dict[str, Function]:
     }
 
 
+_UNARY = (
+    "abs acos asin atan ceil cos cosh erf erfc exp expm1 floor frac lgamma log log10 log1p log2 neg reciprocal"
+    " round rsqrt sigmoid sign sin sinh sqrt tan tanh trunc zero"
+)
+
+
 def _foreach() -> dict[str, Function]:
-    unary = (
-        "abs acos asin atan ceil cos cosh erf erfc exp expm1 floor frac lgamma log log10 log1p log2 neg reciprocal round rsqrt"
-        " sigmoid sign sin sinh sqrt tan tanh trunc zero"
-    )
     found: dict[str, Function] = {}
-    for name in unary.split():
+    for name in _UNARY.split():
         for suffix in ("", "_"):
             function = getattr(torch, f"_foreach_{name}{suffix}", None)
             if function is not None:
                 found[f"{name}{suffix}"] = lambda x, f=function: f([x.clone(), x.clone()])
-    for name in "add sub mul div maximum minimum clamp_max clamp_min pow".split():
+    for name in ("add", "sub", "mul", "div", "maximum", "minimum", "clamp_max", "clamp_min", "pow"):
         for suffix in ("", "_"):
             function = getattr(torch, f"_foreach_{name}{suffix}")
             found |= {
@@ -477,7 +479,7 @@ def _foreach() -> dict[str, Function]:
                 f"{name}{suffix} list": lambda x, f=function: f([x.clone(), x.clone()], [x, x]),
                 f"{name}{suffix} tensor": lambda x, f=function: f([x.clone(), x.clone()], x[0, 0]),
             }
-    for name in "addcmul addcdiv".split():
+    for name in ("addcmul", "addcdiv"):
         for suffix in ("", "_"):
             function = getattr(torch, f"_foreach_{name}{suffix}")
             found |= {

@@ -32,13 +32,14 @@ class Call(nn.Module):
 def cases() -> list[Case]:
     builders = {**_convolutions(), **_linear_and_norms(), **_activations(), **_pooling_and_sampling(), **_losses()}
     builders |= {**_attention(), **_recurrent(), **_embeddings(), **_composed()}
-    return [Case(name, lambda attempt, build=build: _run(build, attempt)) for name, build in builders.items()] + [
+    return [Case(name, lambda attempt, build=build: run_module(build, attempt)) for name, build in builders.items()] + [
         Case(f"optimizer {name}", lambda attempt, make=make: _optimize(make, attempt))
         for name, make in _optimizers().items()
     ]
 
 
-def _run(build: Builder, attempt: Attempt) -> None:
+def run_module(build: Builder, attempt: Attempt) -> None:
+    """Forward and backward in training, forward alone in evaluation, in every floating dtype."""
     for dtype in FLOATS:
         for training in (True, False):
             module, inputs = build()
@@ -127,8 +128,8 @@ def _activations() -> dict[str, Builder]:
     x = torch.randn(2, 8, 6)
     modules: list[Callable[[], nn.Module]] = [
         nn.ReLU, nn.ReLU6, nn.LeakyReLU, nn.ELU, nn.SELU, nn.CELU, nn.GELU, nn.SiLU, nn.Mish, nn.Sigmoid, nn.Tanh,
-        nn.Hardswish, nn.Hardsigmoid, nn.Hardtanh, nn.Hardshrink, nn.Softshrink, nn.Softplus, nn.Softsign, nn.LogSigmoid,
-        nn.Tanhshrink, nn.PReLU, nn.RReLU,
+        nn.Hardswish, nn.Hardsigmoid, nn.Hardtanh, nn.Hardshrink, nn.Softshrink, nn.Softplus, nn.Softsign,
+        nn.LogSigmoid, nn.Tanhshrink, nn.PReLU, nn.RReLU,
     ]  # fmt: skip
     named: dict[str, Callable[[], nn.Module]] = {module.__name__: module for module in modules}
     named |= {
@@ -167,10 +168,14 @@ def _pooling_and_sampling() -> dict[str, Builder]:
             f"adaptive max pool 1d to {size}": lambda size=size: (nn.AdaptiveMaxPool1d(size), (line,)),
             f"adaptive max pool 2d to {size}": lambda size=size: (nn.AdaptiveMaxPool2d(size), (image,)),
         }
-    for mode, x in [("nearest", line), ("nearest-exact", line), ("linear", line), ("nearest", image), ("bilinear", image),
-                    ("nearest-exact", image), ("bicubic", image), ("area", image), ("nearest", clip),
-                    ("nearest-exact", clip), ("trilinear", clip)]:  # fmt: skip
-        found[f"upsample {mode} {x.dim() - 2}d"] = lambda mode=mode, x=x: (nn.Upsample(scale_factor=2.0, mode=mode), (x,))
+    modes = [(mode, line) for mode in ("nearest", "nearest-exact", "linear")]
+    modes += [(mode, image) for mode in ("nearest", "nearest-exact", "bilinear", "bicubic", "area")]
+    modes += [(mode, clip) for mode in ("nearest", "nearest-exact", "trilinear")]
+    for mode, x in modes:
+        found[f"upsample {mode} {x.dim() - 2}d"] = lambda mode=mode, x=x: (
+            nn.Upsample(scale_factor=2.0, mode=mode),
+            (x,),
+        )
     for mode in ("bilinear", "bicubic"):
         found[f"interpolate {mode} antialias"] = lambda mode=mode: (
             Call(lambda t: F.interpolate(t, size=(5, 5), mode=mode, antialias=True)),
@@ -271,7 +276,10 @@ def _attention() -> dict[str, Builder]:
             nn.TransformerEncoderLayer(32, 4, 64, activation="gelu", norm_first=True, batch_first=True),
             (words,),
         ),
-        "transformer decoder": lambda: (nn.TransformerDecoderLayer(32, 4, 64, batch_first=True), (words, words.clone())),
+        "transformer decoder": lambda: (
+            nn.TransformerDecoderLayer(32, 4, 64, batch_first=True),
+            (words, words.clone()),
+        ),
     }
 
 

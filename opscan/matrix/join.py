@@ -19,7 +19,10 @@ Signature = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """Whether CANN accepts one launch. ``borrowed``: releases whose lists answered in place of missing ones."""
+    """Whether CANN accepts one launch. ``borrowed``: releases whose lists answered in place of missing ones.
+
+    ``ai_cpu``: what is left to the AI CPU, a dtype or a conversion; empty where the AI Core computes.
+    """
 
     status: Literal["supported", "unsupported", "unknown"]
     code: ClaimCode
@@ -27,7 +30,7 @@ class Judgement:
     parameter: str = ""
     dtype: str = ""
     detail: str = ""
-    ai_cpu: bool = False
+    ai_cpu: str = ""
     borrowed: frozenset[str] = frozenset()
     corrected: frozenset[str] = frozenset()
     conflicts: tuple[str, ...] = ()
@@ -87,7 +90,7 @@ def judge(launch: Launch, api: Api | None, cann: str) -> Judgement:
         "supported",
         "ok",
         launch.api,
-        ai_cpu=bool(inputs & set(api.ai_cpu)) or _slow_cast(api, tensors),
+        ai_cpu=min(inputs & set(api.ai_cpu), default="") or _slow_cast(api, tensors),
         borrowed=_ids(api.borrowed, *(p.borrowed for p in used)),
         corrected=_ids(api.corrected, *(p.corrected for p in used)),
         conflicts=tuple(
@@ -98,16 +101,16 @@ def judge(launch: Launch, api: Api | None, cann: str) -> Judgement:
     )
 
 
-def _slow_cast(api: Api, tensors: list[tuple[str, tuple[str, ...]]]) -> bool:
-    """Whether a conversion between the two tensors of a launch is not one of those that the AI Core does.
+def _slow_cast(api: Api, tensors: list[tuple[str, tuple[str, ...]]]) -> str:
+    """The conversion between the two tensors of a launch, where it is not one of those that the AI Core does.
 
     ``aclnnInplaceCopy`` names the destination first, ``aclnnCast`` the source.
     """
     if not api.ai_core_casts or len(tensors) != 2:
-        return False
+        return ""
     dtypes = {name: kinds[0] for name, kinds in tensors}
     source, onto = (dtypes.get("src", dtypes.get("self", "")), dtypes.get("selfRef", dtypes.get("out", "")))
-    return source != onto and (source, onto) not in api.ai_core_casts
+    return "" if source == onto or (source, onto) in api.ai_core_casts else f"{source} → {onto}"
 
 
 def _accepts(parameter: Parameter, dtype: str) -> bool:

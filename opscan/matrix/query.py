@@ -22,7 +22,7 @@ from opscan.matrix.files import (
 from opscan.matrix.join import Judgement, judge
 from opscan.matrix.launches import parse_launch
 from opscan.matrix.rows import match_rows
-from opscan.matrix.verdict import combine
+from opscan.matrix.verdict import Grounds, combine
 from opscan.target import Target
 
 #: The release whose launches were observed; others inherit them where they register the same keys.
@@ -42,6 +42,7 @@ class Matrix:
     observed: ObservedFile | None
     cann: CannFile | None
     statements: tuple[Statement, ...]
+    corrections: dict[str, Evidence]
     root: Path
 
     @classmethod
@@ -61,6 +62,7 @@ class Matrix:
             load(observed, ObservedFile) if observed.exists() else None,
             load(cann, CannFile) if cann.exists() else None,
             tuple(s for file in overrides for s in file.statements if _holds(s, target)),
+            {c.id: Evidence("override", c.date, c.evidence, c.source) for file in overrides for c in file.corrections},
             root,
         )
 
@@ -107,16 +109,20 @@ class Matrix:
         rows = match_rows(self._observed_rows(name), dtypes, results)
         if not rows:
             return self._unverified(name, dtypes)
-        return combine(self.cann, rows, [self._judge(row) for row in rows], self._observation(name))
+        grounds = Grounds(self._observation(), self.cann, self.corrections)
+        return combine(rows, [self._judge(row) for row in rows], grounds)
 
     def _observed_rows(self, name: str) -> tuple[Row, ...]:
-        """The rows observed for an operator, where the target's release registers the same NPU kernels for it."""
+        """The rows observed for an operator, where the target's release registers the same NPU kernels for it.
+
+        Rows seen on a runtime that lacks what the target's CANN lacks come before those of a complete one.
+        """
         assert self.observed is not None
         if self._npu_keys(self.registrations, name) != self._npu_keys(self.observed_registrations, name):
             return ()
         rows = self.observed.ops.get(name, ObservedOp(())).rows
         own = tuple(row for row in rows if self.target.cann in row.cann)
-        return own or tuple(row for row in rows if not row.cann)
+        return own or tuple(row for row in rows if not row.cann) or rows
 
     @staticmethod
     def _npu_keys(file: RegistrationsFile, name: str) -> frozenset[str] | None:
@@ -128,7 +134,7 @@ class Matrix:
         launches = [launch for text in row.kernels if (launch := parse_launch(text)) is not None]
         return [judge(launch, self.cann.apis.get(launch.api), self.target.cann) for launch in launches]
 
-    def _observation(self, name: str) -> Evidence:
+    def _observation(self) -> Evidence:
         inherited = self.target.torch_npu != OBSERVED_RELEASE
         detail = (
             f"observed on {OBSERVED_RELEASE}, same registration" if inherited else "observed on a simulated runtime"
@@ -164,5 +170,5 @@ def _stated(statement: Statement) -> KernelClaim:
         host_sync=statement.host_sync,
         cpu_inside=statement.cpu_inside,
         ai_cpu=statement.ai_cpu,
-        evidence=(Evidence("override", statement.id, statement.evidence, statement.source),),
+        evidence=(Evidence("override", statement.date, statement.evidence, statement.source),),
     )

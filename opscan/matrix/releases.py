@@ -83,7 +83,7 @@ def _soc(asked: str, socs: SocsFile) -> tuple[str, tuple[str, ...]]:
     for soc, entry in socs.socs.items():
         if _plain(asked) in {_plain(name) for name in (soc, *entry.aliases)}:
             return soc, ()
-    names = [name for soc, entry in socs.socs.items() for name in (soc, *entry.aliases, *entry.warned)]
+    names = [name for soc, entry in socs.socs.items() for name in (*entry.warned, *entry.aliases, soc)]
     raise _unknown("SoC", asked, names, shown=tuple(socs.socs))
 
 

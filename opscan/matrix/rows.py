@@ -34,15 +34,22 @@ def match_rows(rows: tuple[Row, ...], dtypes: Dtypes, results: Dtypes = ()) -> t
 
 
 def _with_results(rows: tuple[Row, ...], results: Dtypes) -> tuple[Row, ...]:
-    """Of rows that match the arguments, those that match the results; rows without recorded results match weakly."""
+    """Of rows that match the arguments, those that match the results; rows without recorded results match weakly.
+
+    A caller may know fewer results than were recorded (undefined tensors), or more: one set must hold the other.
+    """
     if not results:
         return rows
-    same = tuple(row for row in rows if row.results and frozenset(row.results.split()) == frozenset(results))
+    same = tuple(row for row in rows if row.results and _nested(frozenset(row.results.split()), frozenset(results)))
     if same:
         return same
     blank = tuple(row for row in rows if not row.results)
     touched = tuple(row for row in blank if set(results) <= _tensor_dtypes(row))
     return touched or tuple(row for row in blank if not row.kernels or row.refused)
+
+
+def _nested(one: frozenset[str], other: frozenset[str]) -> bool:
+    return one <= other or other <= one
 
 
 def _tensor_dtypes(row: Row) -> set[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from opscan.assessment import Evidence
 from opscan.matrix.claims import KernelClaim
 from opscan.matrix.files import CannFile, Row
@@ -13,53 +15,73 @@ from opscan.matrix.launches import parse_launch
 MOVES = frozenset({"aclnnInplaceCopy", "aclnnInplaceZero", "aclnnInplaceFillScalar", "aclnnCast"})
 
 
-def combine(cann: CannFile, rows: tuple[Row, ...], judged: list[list[Judgement]], observation: Evidence) -> KernelClaim:
+#: Rows with the judgements of their launches.
+Judged = list[tuple[Row, list[Judgement]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Grounds:
+    """What a claim can cite: the observation, the CANN table, and the reviewed corrections by id."""
+
+    observation: Evidence
+    cann: CannFile
+    corrections: dict[str, Evidence]
+
+
+def combine(rows: tuple[Row, ...], judged: list[list[Judgement]], grounds: Grounds) -> KernelClaim:
     """The claim for calls that could be any of ``rows``; ``judged`` holds the judgements of each row's launches.
 
     Which row a call resembles depends on argument values that are not asked about. So all must agree: what is accepted
-    in one row and refused in another is unknown. Rows that launched nothing (views, empty tensors) do not count
-    beside others.
+    in one row and refused in another is unknown.
     """
-    telling = [(row, js) for row, js in zip(rows, judged, strict=True) if row.kernels or row.copies or row.refused]
+    telling = _telling(rows, judged)
     if not telling:
-        return KernelClaim("supported", evidence=(observation,))
+        return KernelClaim("supported", evidence=(grounds.observation,))
     worst = [_worst(row, js) for row, js in telling]
-    accepted = [js for js, w in zip((js for _, js in telling), worst, strict=True) if w.status == "supported"]
     refusals = [w for w in worst if w.status == "unsupported"]
     doubts = [w for w in worst if w.status == "unknown"]
     decisive = (refusals or doubts or worst)[0]
-    evidence = _evidence(cann, decisive, [j for js in judged for j in js], observation)
+    evidence = _evidence(decisive, [j for js in judged for j in js], grounds)
     kernels = tuple(dict.fromkeys(j.api for _, js in telling for j in js))
-    if refusals and (accepted or doubts):
+    if not refusals and not doubts:
+        return _accepted(telling, kernels, evidence)
+    named = (decisive.api, decisive.parameter, decisive.dtype)
+    if refusals and len(refusals) < len(worst):
         why = f"{_why(decisive)}, but other argument values launch other kernels ({_apis(telling, worst)})"
-        return KernelClaim(
-            "unknown", "arguments", decisive.api, decisive.parameter, decisive.dtype, why, kernels, evidence=evidence
-        )
-    if decisive.status != "supported":
-        return KernelClaim(
-            decisive.status,
-            decisive.code,
-            decisive.api,
-            decisive.parameter,
-            decisive.dtype,
-            decisive.detail + (" (for some argument values)" if accepted and decisive.detail else ""),
-            kernels,
-            evidence=evidence,
-            conflicts=decisive.conflicts,
-        )
+        return KernelClaim("unknown", "arguments", *named, why, kernels, evidence=evidence)
+    partly = " (for some argument values)" if len(doubts) < len(worst) and doubts and decisive.detail else ""
+    detail = decisive.detail + partly
+    return KernelClaim(
+        decisive.status, decisive.code, *named, detail, kernels, evidence=evidence, conflicts=decisive.conflicts
+    )
+
+
+def _accepted(telling: Judged, kernels: tuple[str, ...], evidence: tuple[Evidence, ...]) -> KernelClaim:
+    """A claim for calls that are all accepted, with what makes them slow."""
     on_cpu = [_computes_on_cpu(row) for row, _ in telling]
-    synced = [row.copies > 0 and not cpu for (row, _), cpu in zip(telling, on_cpu, strict=True)]
     detail = "some argument values are computed on the CPU" if any(on_cpu) and not all(on_cpu) else ""
+    slow = _on_ai_cpu([js for _, js in telling])
     return KernelClaim(
         "supported",
-        detail=detail,
+        api=slow.api if slow else "",
+        detail=f"{slow.api} ({slow.ai_cpu})" if slow else detail,
         kernels=kernels,
-        host_sync=all(synced),
+        host_sync=all(row.copies > 0 and not cpu for (row, _), cpu in zip(telling, on_cpu, strict=True)),
         cpu_inside=all(on_cpu),
-        ai_cpu=all(any(j.ai_cpu for j in js) for js in accepted),
+        ai_cpu=slow is not None,
         evidence=evidence,
-        conflicts=tuple(dict.fromkeys(c for js in accepted for j in js for c in j.conflicts)),
+        conflicts=tuple(dict.fromkeys(c for _, js in telling for j in js for c in j.conflicts)),
     )
+
+
+def _telling(rows: tuple[Row, ...], judged: list[list[Judgement]]) -> Judged:
+    """The rows that count: those that compute; else those that wait for one copy (``item``, a move between devices).
+
+    Views and empty tensors launch nothing; beside calls that compute, they and moves between devices say nothing.
+    """
+    pairs = list(zip(rows, judged, strict=True))
+    computing = [(row, js) for row, js in pairs if row.kernels or row.refused or row.copies >= 2]
+    return computing or [(row, js) for row, js in pairs if row.copies]
 
 
 def _worst(row: Row, judgements: list[Judgement]) -> Judgement:
@@ -84,20 +106,24 @@ def _why(judgement: Judgement) -> str:
     return judgement.detail
 
 
-def _apis(telling: list[tuple[Row, list[Judgement]]], worst: list[Judgement]) -> str:
+def _apis(telling: Judged, worst: list[Judgement]) -> str:
     others = [j.api for (_, js), w in zip(telling, worst, strict=True) if w.status != "unsupported" for j in js]
     return ", ".join(dict.fromkeys(others)) or "none"
 
 
-def _evidence(
-    cann: CannFile, decisive: Judgement, judgements: list[Judgement], observation: Evidence
-) -> tuple[Evidence, ...]:
+def _on_ai_cpu(judged: list[list[Judgement]]) -> Judgement | None:
+    """A launch on the AI CPU, where every call that launches kernels has one; plain copies do not count."""
+    slow = [[j for j in judgements if j.ai_cpu] for judgements in judged if judgements]
+    return slow[0][0] if slow and all(slow) else None
+
+
+def _evidence(decisive: Judgement, judgements: list[Judgement], grounds: Grounds) -> tuple[Evidence, ...]:
     """The observation, the page of the API that decides, and what stood in for a missing or mistaken list."""
-    found = [observation]
+    found, cann = [grounds.observation], grounds.cann
     page = cann.apis.get(decisive.api)
     if page is not None:
         found.append(Evidence("cann", cann.release, decisive.api, page.source))
     for release in sorted({r for j in judgements for r in j.borrowed}):
         found.append(Evidence("cann", release, f"lists that CANN {cann.release} leaves out"))
-    found += [Evidence("override", ident) for ident in sorted({i for j in judgements for i in j.corrected})]
+    found += [grounds.corrections[ident] for ident in sorted({i for j in judgements for i in j.corrected})]
     return tuple(found)
