@@ -13,7 +13,7 @@ from opscan.loading.inputs import InputSpec
 from opscan.loading.reference import PythonFileReference
 from opscan.matrix.query import Matrix
 from opscan.matrix.releases import resolve_target
-from opscan.substitution.interface import Match
+from opscan.substitution.interface import Match, Text
 from opscan.substitution.registry import FAMILIES
 from opscan.worker.host import Worker
 from opscan.worker.protocol import Check, Checked, Release, Scan
@@ -101,14 +101,17 @@ class _Substitutions:
         family = next(f for f in FAMILIES if f.id == match.family)
         code = family.code(match)
         checked = self.worker.check(Check(match, self.release))
-        supported, names = self._judge(checked)
-        notes = (family.why, checked.result.note)
+        names, slow, runs = self._judge(checked)
+        notes = [family.why, checked.result.note]
+        if slow:
+            some = ", ".join(slow)
+            notes.append(Text(f"Of its operators, {some} runs slowly.", f"其中 {some} 运行较慢。"))
         return Substitution(
             id=family.id,
             title=family.title.en,
             before=code.before,
             after=code.after,
-            supported=supported,
+            supported=runs,
             ops=names,
             check=checked.result.check,
             note=" ".join(t for t in (*(n.en for n in notes), checked.trace_error) if t),
@@ -116,12 +119,14 @@ class _Substitutions:
             note_zh=" ".join(t for t in (*(n.zh for n in notes), checked.trace_error) if t),
         )
 
-    def _judge(self, checked: Checked) -> tuple[bool, tuple[str, ...]]:
-        """Whether every operator of the replacement is supported on the target, and their names."""
+    def _judge(self, checked: Checked) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
+        """Operators of the replacement, those of them that are slow, and whether all run on the target's device."""
         if checked.inventory is None:
-            return False, ()
+            return (), (), False
         judged = judge_calls(checked.inventory, self.matrix)
-        return all(j.ruling.verdict == "supported" for j in judged), tuple(j.example.name for j in judged)
+        slow = tuple(j.example.name for j in judged if j.ruling.verdict == "slow")
+        runs = all(j.ruling.verdict in ("supported", "slow") for j in judged)
+        return tuple(j.example.name for j in judged), slow, runs
 
 
 def _widest(call: OpCall) -> str:

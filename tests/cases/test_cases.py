@@ -109,7 +109,7 @@ EAGER_ON_A2 = (
     Case("a54", (("opscan_t::fused_experts", "float32", "fallback", "OPS102"),)),
     Case(
         "a55",
-        (("npu::npu_lstm", "float32", "unknown", None), ("npu::npu_lstm_backward", "float32", "unknown", None)),
+        (("npu::npu_lstm", "float32", "supported", None), ("npu::npu_lstm_backward", "float32", "supported", None)),
         train=True,
         phases={"npu::npu_lstm_backward": "backward"},
     ),
@@ -134,7 +134,7 @@ TRACING = (
     ),
     Case(
         "t03",
-        (("aten::cumsum", "int64", "supported", None), ("aten::arange", "int64", "supported", None)),
+        (("aten::cumsum", "int64", "slow", "OPS202"), ("aten::arange", "int64", "supported", None)),
         (("OPS603", 4),),
         complete=False,
     ),
