@@ -257,8 +257,9 @@ class Recorder(TorchDispatchMode):
             # Code of the user's own runs in a backward pass too: hooks, functions with their own derivative.
             location = replace(location, module=location.module or origin.module) if location else origin
         if torch.is_grad_enabled() or self.phase == "forward":
-            # The autograd node of this call was numbered just before the call reached the Python key.
-            self._origins[torch._C._autograd._get_sequence_nr() - 1] = location
+            # The autograd node of this call was numbered just before the call reached the Python key. A call that has
+            # none meets the number of an earlier one.
+            self._origins.setdefault(torch._C._autograd._get_sequence_nr() - 1, location)
         return location
 
     def _origin(self) -> Location | None:
