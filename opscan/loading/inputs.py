@@ -59,7 +59,7 @@ def parse_input(text: str) -> InputSpec:
 
 def _parse(name: str | None, text: str, option: str, example: str) -> InputSpec:
     sizes, _, dtype = text.strip().partition(":")
-    sizes = re.sub(r"\s+", "", sizes).strip("[]()").rstrip(",")
+    sizes = re.sub(r"\s*([,x])\s*", r"\1", sizes.strip().strip("[]()").strip()).rstrip(",")
     if not sizes and text.strip() in ("[]", "()", "scalar"):
         return InputSpec(name, (), "float32")
     if not _SHAPE.fullmatch(sizes):
