@@ -101,7 +101,7 @@ class _Run:
         self.recorder = Recorder(
             device, self.fake_mode, self.locator, self.assumptions, lambda func: composite_key(func, options.registered)
         )
-        self.error: Exception | SystemExit | None = None
+        self.error: BaseException | None = None
         self.stage = "importing"
         self.parameters = 0
         self.shapes = ""
@@ -120,7 +120,7 @@ class _Run:
             stack.enter_context(untied_conversion())
             try:
                 self._run()
-            except (Exception, SystemExit) as error:
+            except BaseException as error:  # sys.exit and KeyboardInterrupt too are the model's own here
                 self.error = error
             finally:
                 self.recorder.running = False

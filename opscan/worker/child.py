@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 
 
 def _own_the_protocol() -> tuple[int, int]:
@@ -50,8 +51,9 @@ def main() -> None:
     except BrokenPipeError:  # the parent is gone
         code = 1
     finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
+        with suppress(Exception):  # a model may have closed or replaced them
+            sys.stdout.flush()
+            sys.stderr.flush()
         # The Python device guard of the virtual npu can abort at interpreter exit.
         os._exit(code)
 

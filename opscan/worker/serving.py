@@ -46,7 +46,7 @@ def _answer(request: Request, tracer: Any, progress: Callable[[str], None]) -> R
         return _scan(request, tracer, progress) if isinstance(request, Scan) else _check(request, tracer)
     except OpscanError as error:
         return Failed(type(error).__name__, error.message, error.hint, traceback.format_exc())
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
         what = f"{type(error).__name__}: {error}"
         return Failed(
             "OpscanError", f"Internal error: {what}", "Run again with --debug and report it.", traceback.format_exc()
