@@ -72,6 +72,8 @@ def install(recorder: Recorder, registered: frozenset[str], differentiable: froz
         library.impl(_short(name), _stock(func) if on_cpu else never, backend)
         if backward is not None and name in differentiable:
             library.impl(_short(name), _differentiable_leaf(func, backward, recorder), autograd)
+        elif backward is not None and _is_composite(name):
+            library.impl(_short(name), _composed(func, name, recorder), autograd)
     for name, rewrite in REWRITES.items():
         if name in registered and (not on_cpu or _is_composite(name)):
             kernel = _above_autograd(_overload(name), rewrite, recorder, registered)
@@ -125,5 +127,22 @@ def _differentiable_leaf(func: Any, backward: tuple[str, ...], recorder: Recorde
         if not _is_traced((args, kwargs)):
             return func.decompose(*args, **kwargs)
         return leaf(recorder, lambda a, k: func(*a, **k), backward, args, kwargs)
+
+    return kernel
+
+
+def _composed(func: Any, name: str, recorder: Recorder) -> Callable[..., Any]:
+    """A kernel without a derivative: where gradients are needed, they are those of the operators that it is made of."""
+
+    def kernel(*args: Any, **kwargs: Any) -> Any:
+        tensors = [t for t in tree_leaves((args, kwargs)) if isinstance(t, torch.Tensor)]
+        if not _is_traced((args, kwargs)):
+            return func.decompose(*args, **kwargs)
+        if not (torch.is_grad_enabled() and any(t.requires_grad for t in tensors)):
+            with torch._C._AutoDispatchBelowAutograd():
+                return func(*args, **kwargs)
+        out = func.decompose(*args, **kwargs)
+        recorder.emit(name, tensors, [out])
+        return out
 
     return kernel

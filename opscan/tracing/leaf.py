@@ -11,6 +11,8 @@ from torch.utils._pytree import tree_flatten, tree_unflatten
 if TYPE_CHECKING:
     from opscan.tracing.recorder import Recorder
 
+Arguments = Callable[[list[torch.Tensor], list[torch.Tensor]], list[torch.Tensor]]
+
 
 def leaf(
     recorder: Recorder,
@@ -18,11 +20,14 @@ def leaf(
     backward: tuple[str, ...],
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
+    backward_arguments: Arguments | None = None,
 ) -> Any:
     """Run ``forward`` below autograd; where a gradient is needed, its backward records ``backward`` and yields empty
     gradients.
 
-    Shapes of gradients are those of the inputs; values do not exist in a trace.
+    ``backward_arguments`` makes the tensor arguments of those operators from the incoming gradients and the inputs;
+    without it they are both, in this order. Shapes of gradients are those of the inputs; values do not exist in a
+    trace.
     """
     flat, spec = tree_flatten((args, kwargs))
     wanted = [isinstance(t, torch.Tensor) and t.requires_grad for t in flat]
@@ -47,8 +52,10 @@ def leaf(
                     t.new_empty(t.shape) if w else None for t, w in zip(_at_tensors(flat, inputs), wanted, strict=True)
                 ]
             outputs = [r for r in results if r is not None]
+            with recorder.paused():
+                arguments = backward_arguments(given, inputs) if backward_arguments else [*given, *inputs]
             for name in backward:
-                recorder.emit(name, [*given, *inputs], outputs)
+                recorder.emit(name, arguments, outputs)
             return tuple(results)
 
     return Leaf.apply(*flat)  # type: ignore[no-untyped-call]

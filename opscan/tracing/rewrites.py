@@ -56,16 +56,27 @@ def scaled_dot_product_attention(
         mask = torch.ops.aten.logical_not.default(attn_mask)
 
     def forward(args: Any, kwargs: Any) -> Any:
-        q, k, v = args[:3]
         with recorder.paused():
-            out = q.new_empty((*q.shape[:-1], v.shape[-1]))
-            statistics = [q.new_empty((*q.shape[:-1], 8), dtype=torch.float32) for _ in range(2)]
-        inputs = [q, k, v, *args[3:]]
-        recorder.emit(fused[0], inputs, [out, *statistics], (("head_num", str(q.shape[1])), ("input_layout", "'BNSD'")))
+            out = args[0].new_empty((*args[0].shape[:-1], args[2].shape[-1]))
+            results = [out, *_attention_statistics(args[0], fused[0])]
+        attributes = (("head_num", str(args[0].shape[1])), ("input_layout", "'BNSD'"))
+        recorder.emit(fused[0], list(args), results, attributes)
         return out
 
+    def of_backward(grads: list[torch.Tensor], inputs: list[torch.Tensor]) -> list[torch.Tensor]:
+        """query, key, value, the gradient, a mask if any, the statistics of the softmax, the softmax, the result."""
+        statistics = _attention_statistics(inputs[0], fused[0])
+        return [*inputs[:3], grads[0], *inputs[3:], *statistics[:3], grads[0], *statistics[3:]]
+
     tensors = (query, key, value) if mask is None else (query, key, value, mask)
-    return leaf(recorder, forward, (fused[1],), tensors, {})  # type: ignore[no-any-return]
+    return leaf(recorder, forward, (fused[1],), tensors, {}, of_backward)  # type: ignore[no-any-return]
+
+
+def _attention_statistics(query: torch.Tensor, kernel: str) -> list[torch.Tensor]:
+    """Largest value, sum, softmax; the third version returns the seed and offset of the dropout as tensors besides."""
+    pair = [query.new_empty((*query.shape[:-1], 8), dtype=torch.float32) for _ in range(2)]
+    random = [query.new_empty((1,), dtype=torch.int64) for _ in range(2)] if kernel.endswith("_v3") else []
+    return [*pair, query.new_empty((0,)), *random]
 
 
 def _fused_attention(registered: Registered) -> tuple[str, str] | None:
@@ -92,7 +103,8 @@ def _cast(recorder: Recorder, tensor: torch.Tensor, dtype: torch.dtype) -> torch
         recorder.emit("npu::_npu_dtype_cast", [args[0]], [out], (("dtype", repr(dtype)),))
         return out  # type: ignore[no-any-return]
 
-    return leaf(recorder, forward, ("npu::_npu_dtype_cast_backward",), (tensor,), {})  # type: ignore[no-any-return]
+    name = "npu::_npu_dtype_cast_backward"
+    return leaf(recorder, forward, (name,), (tensor,), {}, lambda grads, inputs: grads)  # type: ignore[no-any-return]
 
 
 def adaptive_avg_pool2d(

@@ -64,4 +64,4 @@ def _hint(error: BaseException, stage: str, shapes: str) -> str:
         return f"Token ids are integers: give the dtype, for instance {options}"
     if stage == "running" and shapes:
         return f"The inputs were {shapes}. Give others with --input-shape or --input, or in example_inputs()."
-    return ""
+    return "A scan imports the file and builds the model as Python does: --debug shows the whole traceback."
