@@ -203,6 +203,8 @@ class _Run:
             place = f" at {where[0]}:{where[1]}" if where else ""
             reason = f"The trace ended{place}: {in_short(error)}."
             unseen.append(reason)
+        if self.options.train and error is None and not any(call.phase == "backward" for call in calls):
+            unseen.append("The backward pass: no result of the model requires a gradient.")
         if any(f.rule in _ASSUMPTIONS for f in findings):
             unseen.append(
                 "Other paths: the model asks for values that depend on data, and one answer each was assumed."
