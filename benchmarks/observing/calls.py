@@ -134,6 +134,7 @@ def _factories() -> dict[str, Function]:
         "ones": lambda x: torch.ones(3, dtype=x.dtype, **on),
         "full": lambda x: torch.full((3,), 1, dtype=x.dtype, **on),
         "arange": lambda x: torch.arange(3, dtype=x.dtype, **on),
+        "arange from": lambda x: torch.arange(1, 9, dtype=x.dtype, **on),
         "arange start": lambda x: torch.arange(1, 9, 2, dtype=x.dtype, **on),
         "linspace": lambda x: torch.linspace(0, 1, 3, dtype=x.dtype, **on),
         "logspace": lambda x: torch.logspace(0, 1, 3, dtype=x.dtype, **on),

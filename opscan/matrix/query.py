@@ -22,7 +22,7 @@ from opscan.matrix.files import (
 from opscan.matrix.join import Judgement, judge
 from opscan.matrix.launches import parse_launch
 from opscan.matrix.rows import match_rows
-from opscan.matrix.verdict import Grounds, combine
+from opscan.matrix.verdict import MOVES, Grounds, combine
 from opscan.target import Target
 
 #: The release whose launches were observed; others inherit them where they register the same keys.
@@ -106,45 +106,55 @@ class Matrix:
         if self.cann is None or self.observed is None:
             detail = f"the matrix holds no table of CANN {self.target.cann} on {self.target.soc}"
             return KernelClaim("unknown", "no-table", detail=detail)
-        rows = match_rows(self._observed_rows(name), dtypes, results)
+        observed, observation = self._observations(name)
+        rows = match_rows(observed, dtypes, results)
         if not rows:
             return self._unverified(name, dtypes)
-        grounds = Grounds(self._observation(), self.cann, self.corrections)
+        grounds = Grounds(observation, self.cann, self.corrections)
         return combine(rows, [self._judge(row) for row in rows], grounds)
 
-    def _observed_rows(self, name: str) -> tuple[Row, ...]:
-        """The rows observed for an operator, where the target's release registers the same NPU kernels for it.
+    def _observations(self, name: str) -> tuple[tuple[Row, ...], Evidence]:
+        """The rows that tell of an operator on the target's release, and what they rest on.
 
-        Rows seen on a runtime that lacks what the target's CANN lacks come before those of a complete one.
+        A release that registers the same NPU kernels inherits every row; one that registers others inherits the rows
+        whose kernels its own implementation reaches. Rows seen on a runtime that lacks what the target's CANN lacks
+        come before those of a complete one.
         """
         assert self.observed is not None
-        if self._npu_keys(self.registrations, name) != self._npu_keys(self.observed_registrations, name):
-            return ()
         rows = self.observed.ops.get(name, ObservedOp(())).rows
+        detail = "observed on a simulated runtime"
+        if self.target.torch_npu != OBSERVED_RELEASE:
+            detail = f"observed on {OBSERVED_RELEASE}, same registration"
+            if _npu_keys(self.registrations, name) != _npu_keys(self.observed_registrations, name):
+                detail = f"observed on {OBSERVED_RELEASE}, kernels reachable in {self.target.torch_npu}"
+                rows = tuple(row for row in rows if self._reaches(name, row))
         own = tuple(row for row in rows if self.target.cann in row.cann)
-        return own or tuple(row for row in rows if not row.cann) or rows
+        rows = own or tuple(row for row in rows if not row.cann) or rows
+        source = f"observed/{OBSERVED_RELEASE}/{self.target.soc}.json"
+        return rows, Evidence("observed", OBSERVED_RELEASE, detail, source)
 
-    @staticmethod
-    def _npu_keys(file: RegistrationsFile, name: str) -> frozenset[str] | None:
-        entry = file.ops.get(name)
-        return None if entry is None else _NPU_KEYS & set(entry.keys)
+    def _reaches(self, name: str, row: Row) -> bool:
+        """Whether the release's own implementation of an operator reaches every kernel that a row computes with."""
+        entry = self.registrations.ops.get(name)
+        launched = {launch.api for text in row.kernels if (launch := parse_launch(text)) is not None}
+        if entry is None or "PrivateUse1" not in entry.keys:
+            return False
+        return bool(launched) and launched <= {*entry.aclnn, *MOVES}
 
     def _judge(self, row: Row) -> list[Judgement]:
         assert self.cann is not None
         launches = [launch for text in row.kernels if (launch := parse_launch(text)) is not None]
         return [judge(launch, self.cann.apis.get(launch.api), self.target.cann) for launch in launches]
 
-    def _observation(self) -> Evidence:
-        inherited = self.target.torch_npu != OBSERVED_RELEASE
-        detail = (
-            f"observed on {OBSERVED_RELEASE}, same registration" if inherited else "observed on a simulated runtime"
-        )
-        return Evidence("observed", OBSERVED_RELEASE, detail, f"observed/{OBSERVED_RELEASE}/{self.target.soc}.json")
-
     def _unverified(self, name: str, dtypes: tuple[str, ...]) -> KernelClaim:
         entry = self.registrations.ops.get(name)
         detail = f"never observed at {' '.join(dtypes) or 'no tensor'}"
         return KernelClaim("unknown", "unverified", detail=detail, kernels=entry.aclnn if entry else ())
+
+
+def _npu_keys(file: RegistrationsFile, name: str) -> frozenset[str] | None:
+    entry = file.ops.get(name)
+    return None if entry is None else _NPU_KEYS & set(entry.keys)
 
 
 def _holds(statement: Statement, target: Target) -> bool:

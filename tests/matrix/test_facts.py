@@ -209,3 +209,21 @@ def test_conversion_to_uint64_is_not_documented_by_the_adapter(matrix_for: Matri
         assert "aclnnInplaceCopy" in claim.detail
     assert matrix.kernels("aten::add.Tensor", ("uint64", "uint64")).parameter == "self"
     assert matrix.kernels("aten::empty.memory_format", ("uint64",)).status == "supported"
+
+
+@pytest.mark.parametrize("release", ["2.1.0.post17", "2.6.0.post5"])
+@pytest.mark.parametrize(
+    ("name", "dtypes"),
+    [
+        ("aten::gelu", ("float16",)),
+        ("aten::matmul", ("bfloat16", "bfloat16")),
+        ("aten::native_dropout", ("float32",)),
+        ("aten::zeros_like", ("float32",)),
+    ],
+)
+def test_another_registration_inherits_kernels_it_reaches(
+    matrix_for: MatrixFor, release: str, name: str, dtypes: tuple[str, ...]
+) -> None:
+    claim = matrix_for(release, "8.5.0").kernels(name, dtypes)
+    assert claim.status == "supported"
+    assert release in claim.evidence[0].detail

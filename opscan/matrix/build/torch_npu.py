@@ -11,9 +11,7 @@ import pandas as pd
 from opscan.matrix.build.tables import OP_PLUGIN, qualified, read_dispatch, read_table
 from opscan.matrix.build.writing import render
 from opscan.matrix.files import SCHEMA, OpEntry, RegistrationsFile, Source
-
-#: Kernels that only move or fill memory: an operator that launches nothing else and copies to the host computes there.
-MOVES = frozenset({"aclnnInplaceCopy", "aclnnInplaceZero", "aclnnInplaceFillScalar", "aclnnCast"})
+from opscan.matrix.verdict import MOVES
 
 
 def build(root: Path) -> dict[str, bytes]:
