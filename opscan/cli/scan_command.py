@@ -45,8 +45,7 @@ def run(arguments: ScanArguments) -> int:
 
     lang = _language(arguments.lang)
     fail_on = _choice("--fail-on", arguments.fail_on, get_args(FailOn))
-    if arguments.html == "-" and arguments.json == "-":
-        raise UsageError("--html - and --json - both ask for stdout.", "Write one of them to a file.")
+    _check_outputs(arguments)
     request = ScanRequest(
         parse_reference(arguments.model),
         tuple(map(parse_input_shape, arguments.input_shape)) + tuple(map(parse_input, arguments.input)),
@@ -56,13 +55,31 @@ def run(arguments: ScanArguments) -> int:
         arguments.train,
         fail_on,  # type: ignore[arg-type]
     )
-    outputs = [path for path in (arguments.html, arguments.json) if path is not None]
-    for path in outputs:
+    for path in _outputs(arguments):
         check_writable(path)
     with Spinner() as spinner:
         assessment = scan(request, spinner.update)
-    _write(assessment, arguments, lang)
+    try:
+        _write(assessment, arguments, lang)
+    except BrokenPipeError:
+        # Whoever read the output has seen enough; the exit code still tells the result.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return _exit_code(assessment, arguments.strict)
+
+
+def _outputs(arguments: ScanArguments) -> list[str]:
+    return [path for path in (arguments.html, arguments.json) if path is not None]
+
+
+def _check_outputs(arguments: ScanArguments) -> None:
+    """No output may take the place of another, or of the model."""
+    if arguments.html == "-" and arguments.json == "-":
+        raise UsageError("--html - and --json - both ask for stdout.", "Write one of them to a file.")
+    files = [os.path.realpath(path) for path in _outputs(arguments) if path != "-"]
+    if len(set(files)) < len(files):
+        raise UsageError("--html and --json name the same file.", "Write them to two files.")
+    if os.path.realpath(arguments.model) in files:
+        raise UsageError(f"An output would overwrite the model file {arguments.model}.", "Choose another path.")
 
 
 def _write(assessment: Assessment, arguments: ScanArguments, lang: Lang) -> None:
@@ -73,13 +90,13 @@ def _write(assessment: Assessment, arguments: ScanArguments, lang: Lang) -> None
     from opscan.rendering.write import write_text
 
     messages = RuleMessages()
-    written = [path for path in (arguments.html, arguments.json) if path not in (None, "-")]
+    written = [path for path in _outputs(arguments) if path != "-"]
     if arguments.json is not None:
         write_text(arguments.json, render_json(assessment))
     write_text(arguments.html, render_html(assessment, lang, messages))
     # The summary makes room on stdout for an output that was sent there.
     stream = sys.stderr if "-" in (arguments.html, arguments.json) else sys.stdout
-    print_summary(assessment, summary_console(stream), lang, messages, [str(path) for path in written])
+    print_summary(assessment, summary_console(stream), lang, messages, written)
 
 
 def _exit_code(assessment: Assessment, strict: bool) -> int:
@@ -97,7 +114,8 @@ def _language(asked: str | None) -> Lang:
         try:
             name = locale.setlocale(locale.LC_MESSAGES, "") if hasattr(locale, "LC_MESSAGES") else ""
         except locale.Error:
-            name = os.environ.get("LC_ALL") or os.environ.get("LANG") or ""
+            names = (os.environ.get(variable) for variable in ("LC_ALL", "LC_MESSAGES", "LANG"))
+            name = next((n for n in names if n), "")
         return "zh" if name.lower().startswith("zh") else "en"
     return _choice("--lang", asked, LANGS)  # type: ignore[return-value]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
@@ -44,7 +45,16 @@ _SEVERITY_STYLES: dict[Severity, str] = {"error": "bold red", "warning": "yellow
 
 def summary_console(stream: TextIO) -> Console:
     """A console on ``stream`` that decides by itself whether it is a terminal and honours ``NO_COLOR``."""
-    return Console(file=stream, highlight=False, markup=False, emoji=False)
+    return _SummaryConsole(file=stream, highlight=False, markup=False, emoji=False)
+
+
+class _SummaryConsole(Console):
+    def on_broken_pipe(self) -> None:
+        """Whoever read the summary has seen enough. The exit code still tells the result, so this must not end the
+        process, as rich would.
+        """
+        self.quiet = True
+        os.dup2(os.open(os.devnull, os.O_WRONLY), self.file.fileno())
 
 
 def print_summary(
