@@ -59,8 +59,10 @@ def import_file(path: Path) -> ModuleType:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except BaseException:
+    except BaseException as error:
         del sys.modules[name]
+        if isinstance(error, SyntaxError):  # one in the encoding names no file
+            error.filename = error.filename or str(path)
         raise
     return module
 

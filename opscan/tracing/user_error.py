@@ -22,9 +22,9 @@ def is_limit(error: BaseException) -> bool:
 def model_error(error: BaseException, locator: SourceLocator, stage: str, shapes: str) -> ModelError:
     """The user's file, line and source text, what was raised, and what to try."""
     if isinstance(error, SyntaxError):
-        line = (error.text or "").strip()
-        place = f"{locator.shown(error.filename or '')}:{error.lineno}"
-        return ModelError(f"{place}: {error.msg}\n    {line}", "Fix the syntax of the file, then scan again.")
+        line = f"\n    {error.text.strip()}" if error.text else ""
+        place = locator.shown(error.filename or "") + (f":{error.lineno}" if error.lineno else "")
+        return ModelError(f"{place}: {error.msg}{line}", "Fix the syntax of the file, then scan again.")
     found = locator.of_error(error)
     what = f"{type(error).__name__}: {_first_lines(str(error))}"
     if found is None:
