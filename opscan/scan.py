@@ -8,12 +8,13 @@ from importlib import metadata
 
 from opscan.assess import Judged, assemble, judge_calls
 from opscan.assessment import Assessment, FailOn, Substitution
+from opscan.errors import OpscanError
 from opscan.inventory import OpCall
 from opscan.loading.inputs import InputSpec
 from opscan.loading.reference import PythonFileReference
 from opscan.matrix.query import Matrix
 from opscan.matrix.releases import resolve_target
-from opscan.substitution.interface import Match, Text
+from opscan.substitution.interface import CheckResult, Match, Text
 from opscan.substitution.registry import FAMILIES
 from opscan.worker.host import Worker
 from opscan.worker.protocol import Check, Checked, Release, Scan
@@ -100,7 +101,10 @@ class _Substitutions:
         self.progress(f"checking a replacement of {match.call.name}")
         family = next(f for f in FAMILIES if f.id == match.family)
         code = family.code(match)
-        checked = self.worker.check(Check(match, self.release))
+        try:
+            checked = self.worker.check(Check(match, self.release))
+        except OpscanError as error:  # a check that fails, even if it takes its process with it, does not fail the scan
+            checked = Checked(CheckResult(None), None, error.message)
         names, slow, runs = self._judge(checked)
         notes = [family.why, checked.result.note]
         if slow:
