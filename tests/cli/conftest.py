@@ -4,35 +4,18 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from ended_commands import COMMAND, Ended
 from typer.testing import CliRunner
 
 from opscan.assessment import Assessment
 from opscan.cli.main import app
 from opscan.scan import ScanRequest, scan_with
 from opscan.worker.host import Worker
-
-COMMAND = Path(sys.executable).with_name("opscan")
-EXAMPLES = Path(__file__).parent.parent.parent / "examples"
-
-
-@dataclass(frozen=True)
-class Ended:
-    """A command that has ended."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def message(self) -> str:
-        """The error, without what the model printed before it."""
-        return self.err[self.err.index("opscan: ") :]
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import Ended
+from ended_commands import Ended
 
 Opscan = Callable[..., Ended]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Ended
+from ended_commands import Ended
 
 Opscan = Callable[..., Ended]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from conftest import Trace
+from traced_files import Trace
 
 
 def test_nested_inputs(trace: Trace) -> None:

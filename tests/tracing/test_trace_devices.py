@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 
 import pytest
-from conftest import Trace
+from traced_files import Trace
 
 #: Each names CUDA once; the trace has to go on behind it.
 IN_FORWARD = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from conftest import Scanner, Trace
+from traced_files import Scanner, Trace
 
 from opscan.errors import LoadError, ModelError
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from conftest import Trace, Traced
+from traced_files import Trace, Traced
 
 
 def forward(trace: Trace, expression: str, *inputs: str, setup: str = "") -> Traced:
@@ -186,7 +186,7 @@ def test_autocast_casts_weights_once(trace: Trace) -> None:
         ("F.softmax(x.half(), -1)", "aten::_softmax", "float32"),
         ("F.mse_loss(x.half(), x.half())", "aten::mse_loss", "float32"),
         ("F.interpolate(x.half()[None, None], scale_factor=2)", "aten::upsample_nearest2d", "float16"),
-        ("x.double().t() @ x.double()", "aten::matmul", "float64"),
+        ("x.new_ones(4, 8, dtype=torch.float64).t() @ x.to(x.device, torch.float64)", "aten::matmul", "float64"),
     ],
 )
 def test_autocast_policies(trace: Trace, expression: str, operator: str, dtype: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conftest import Trace
+from traced_files import Trace
 
 
 def test_backward_operators_stand_at_the_line_of_their_forward(trace: Trace) -> None:

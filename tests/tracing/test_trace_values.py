@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from conftest import Trace, Traced
+from traced_files import Trace, Traced
 
 
 def asks(trace: Trace, statement: str, *inputs: str) -> Traced:
