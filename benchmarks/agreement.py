@@ -4,8 +4,9 @@
 
 Needs an environment with torch_npu 2.13.0, its torch, torchvision and transformers, and in DIR the stub CANN libraries
 of a simulated runtime. Each model runs twice, each time in a process of its own: on ``npu:0`` of the real adapter under
-a dispatch mode, and as opscan traces it. Overloads that only one of them shows are listed. The simulated runtime computes
-zeros: where a model branches on values (BERT asks whether its mask is all ones), the real adapter takes the other path.
+a dispatch mode, and as opscan traces it. Overloads that only one of them shows are listed. The simulated runtime
+computes zeros: where a model branches on values (BERT asks whether its mask is all ones), the real adapter takes the
+other path.
 """
 
 from __future__ import annotations

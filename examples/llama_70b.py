@@ -2,7 +2,7 @@
 
 What it shows: the scan allocates no weights, so a model of 140 GB is scanned on a laptop:
 
-    opscan examples/llama_70b.py --cann 9.1.0
+    opscan examples/llama_70b.py
 """
 
 from __future__ import annotations

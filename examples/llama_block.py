@@ -1,10 +1,9 @@
 """A decoder of the Llama family: RMSNorm, rotary position embedding, grouped-query attention over a KV cache, SwiGLU.
 
 What it shows: the rotary table is complex, as in Meta's first release, and is indexed by position
-(``self.rotary[positions]``). CANN 8.5.0 has no kernel to index complex64, CANN 9.1.0 has one:
+(``self.rotary[positions]``). Atlas A2 has no kernel to index complex64, at CANN 8.5.0 or 9.1.0:
 
     opscan examples/llama_block.py --cann 8.5.0      # fails, and shows the same line in real arithmetic
-    opscan examples/llama_block.py --cann 9.1.0      # passes
 """
 
 from __future__ import annotations

@@ -96,8 +96,10 @@ def _pairing(torch_npu: str, cann: str, releases: ReleasesFile) -> tuple[str, ..
     lines = {re.sub(r"\d+$", "X", cann)}
     if cann in entry.cann or ({cann} | lines) & set(entry.compatible):
         return ()
-    documented = ", ".join(entry.cann) or "no CANN release in the table of versions"
-    return (f"torch_npu {torch_npu} is not documented for CANN {cann} (documented for {documented}).",)
+    documented = (
+        f"its documents name CANN {', '.join(entry.cann)}" if entry.cann else "its documents name no CANN release"
+    )
+    return (f"torch_npu {torch_npu} is not documented for CANN {cann}: {documented}.",)
 
 
 def _unknown(what: str, asked: str, names: tuple[str, ...] | list[str], shown: tuple[str, ...] = ()) -> UsageError:

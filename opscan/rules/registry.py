@@ -28,6 +28,7 @@ from opscan.rules import (
     ops603_data_dependent,
     ops604_cpu_tensor,
     ops605_shape_unknown,
+    ops606_double_narrowed,
 )
 from opscan.rules.interface import Rule
 
@@ -57,5 +58,6 @@ RULES: Mapping[str, Rule] = {
         ops603_data_dependent,
         ops604_cpu_tensor,
         ops605_shape_unknown,
+        ops606_double_narrowed,
     )
 }

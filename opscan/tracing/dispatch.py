@@ -7,6 +7,7 @@ backend from Python (before 2.10) the same run happens on the CPU, and the inven
 
 from __future__ import annotations
 
+import logging
 import os
 import warnings
 from collections.abc import Callable
@@ -47,6 +48,8 @@ class DispatchTracer:
     def __init__(self) -> None:
         # Copies of a fake tensor look for its memory; the advice that torch gives then is not for the user.
         warnings.filterwarnings("ignore", message="Accessing the data pointer of FakeTensor")
+        # A shape that an operator refuses is told once, at the user's line, and not with a traceback of torch's before.
+        logging.getLogger("torch._subclasses.fake_tensor").setLevel(logging.CRITICAL)
         self._virtual = virtual_npu.available()
         self._device = virtual_npu.setup() if self._virtual else torch.device("cpu")
 
@@ -74,8 +77,9 @@ class DispatchTracer:
         assert error is not None
         if isinstance(error, OpscanError):
             raise error
-        assumed = run.assumptions.last is not None
-        if run.recorder.running_reached and (assumed or is_limit(error)):
+        # What the trace did to the model may be to blame: a value that it assumed, a cast narrowed as the device does.
+        altered = run.assumptions.last is not None or any(f.rule == "OPS606" for f in run.recorder.findings.values())
+        if run.recorder.running_reached and (altered or is_limit(error)):
             return run.inventory(self._virtual, error)
         raise model_error(error, run.locator, run.stage, run.shapes) from error
 

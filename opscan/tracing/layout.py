@@ -29,6 +29,21 @@ _SECOND_DTYPE = {
 _NAME = "_opscan_dtype"
 
 
+def is_narrowed(func: Any, args: Any, kwargs: Any, device: str) -> bool:
+    """Whether the adapter gives float32 where float64 is asked for: ``x.double()``, ``x.to(torch.float64)``.
+
+    It warns once ("Device do not support double dtype now"), and so do torch_npu 2.1.0.post17 and 2.6.0.post5. A cast
+    that names a device as well is not narrowed (``x.to(other)``, ``x.to("npu", torch.float64)``), nor are factories.
+    """
+    return (
+        device != "cpu"
+        and func is torch.ops.aten._to_copy.default
+        and kwargs.get("dtype") is torch.float64
+        and kwargs.get("device") is None
+        and args[0].device.type == device
+    )
+
+
 def dtype_on_device(tensor: torch.Tensor) -> str | None:
     """The dtype that the device has for a tensor, where it is not the one that stock torch (and so the model) sees."""
     return getattr(tensor, _NAME, None)

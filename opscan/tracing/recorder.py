@@ -18,7 +18,7 @@ from opscan.tracing import values
 from opscan.tracing.assumptions import Assumptions
 from opscan.tracing.cuda import is_cuda
 from opscan.tracing.data_dependent import LIMITS, run
-from opscan.tracing.layout import as_the_device_lays_out
+from opscan.tracing.layout import as_the_device_lays_out, is_narrowed
 from opscan.tracing.module_path import ModulePath
 from opscan.tracing.signature import arguments, qualified, specs
 from opscan.tracing.source import SourceLocator
@@ -160,6 +160,10 @@ class Recorder(TorchDispatchMode):
             self._cuda_in_dispatch(func)
             kwargs = {**kwargs, "device": self.device}
         args, kwargs = self._on_one_device(func, args, kwargs)
+        if is_narrowed(func, args, kwargs, self.device.type):
+            kwargs = {**kwargs, "dtype": torch.float32}
+            if self.running:
+                self.finding("OPS606", {}, self._locator.locate(sys._getframe(1)))
         inputs = [t for t in tree_leaves((args, kwargs)) if isinstance(t, torch.Tensor)]
         try:
             out = run(self._assumptions, self, func, args, kwargs, inputs)

@@ -19,10 +19,18 @@ def test_index_of_complex64_is_refused_at_8_5_0(matrix_for: MatrixFor) -> None:
     assert (claim.api, claim.parameter, claim.dtype) == ("aclnnIndex", "self", "complex64")
 
 
-def test_index_of_complex64_is_listed_at_9_1_0_and_the_contrary_note_is_shown(matrix_for: MatrixFor) -> None:
+def test_index_of_complex64_is_in_the_table_of_9_1_0_and_a_note_below_excludes_it_for_a2(matrix_for: MatrixFor) -> None:
+    # ops-nn v9.1.0, index/index/docs/aclnnIndex.md: the note below the parameter table; the dtype check of
+    # index/index/op_api/aclnn_index.cpp agrees with the note.
     claim = matrix_for("2.13.0", "9.1.0").kernels("aten::index.Tensor", ("complex64", "int64"))
-    assert claim.status == "supported"
-    assert any("aclnnIndex.self" in conflict for conflict in claim.conflicts)
+    assert (claim.status, claim.code) == ("unsupported", "dtype")
+    assert (claim.api, claim.parameter, claim.dtype) == ("aclnnIndex", "self", "complex64")
+
+
+def test_addmv_takes_bfloat16_from_9_1_0_on(matrix_for: MatrixFor) -> None:
+    old, new = (matrix_for("2.13.0", cann).kernels("aten::addmv", ("bfloat16",) * 3) for cann in ("8.5.0", "9.1.0"))
+    assert (old.status, old.api, old.dtype) == ("unsupported", "aclnnAddmv", "bfloat16")
+    assert new.status == "supported"
 
 
 @pytest.mark.parametrize("cann", CANN)
