@@ -33,6 +33,9 @@ _INDEXING = (
     "aten::_unsafe_index.Tensor",
 )
 
+#: Operators that make a nested tensor.
+_NESTED = ("aten::_nested_tensor_from_mask", "aten::_nested_tensor_from_tensor_list")
+
 _RULE_OF_CODE: dict[ClaimCode, str] = {
     "dtype": "OPS104",
     "soc": "OPS105",
@@ -71,6 +74,9 @@ class Judge:
 
     def call(self, call: OpCall) -> Ruling:
         registration = self.matrix.registration(call.name)
+        if call.name in _NESTED:
+            evidence = Evidence("observed", "2.13.0", "the next operator raised on a simulated runtime")
+            return Ruling("unsupported", "OPS108", self._facts(call), evidence=(evidence,))
         if registration is None:
             return self._outside_the_release(call)
         registered = Evidence("torch_npu", self.matrix.target.torch_npu, " ".join(sorted(registration.keys)))

@@ -342,3 +342,9 @@ def test_an_operator_of_a_newer_torch_is_unknown(name: str) -> None:
     ruling = rule_on(call(name), {}, host={name: ("CPU",)})
     assert (ruling.verdict, ruling.rule) == ("unknown", "OPS301")
     assert "2.13.0" in (ruling.reason or "")
+
+
+@pytest.mark.parametrize("name", ["aten::_nested_tensor_from_mask", "aten::_nested_tensor_from_tensor_list"])
+def test_nested_tensors_are_refused_although_a_cpu_kernel_makes_them(name: str) -> None:
+    ruling = rule_on(call(name), {name: ("CPU",)})
+    assert (ruling.verdict, ruling.rule) == ("unsupported", "OPS108")

@@ -231,6 +231,19 @@ def _pack(a: Assumptions, w: Witness, func: Any, args: Any, kwargs: Any, inputs:
     return padded.new_empty((rows, *padded.shape[2:])), batch_sizes
 
 
+def _left_aligned(a: Assumptions, w: Witness, func: Any, args: Any, kwargs: Any, inputs: list[torch.Tensor]) -> Any:
+    """``nn.TransformerEncoder`` asks before it makes a nested tensor, which the device refuses: the usual answer is
+    noted with what it leads to, and the trace goes on with the other.
+    """
+    w.assumed("whether a padding mask is left-aligned", "it is not")
+    w.emit("aten::_nested_tensor_from_mask", inputs, [])
+    return False
+
+
+def _nested(a: Assumptions, w: Witness, func: Any, args: Any, kwargs: Any, inputs: list[torch.Tensor]) -> Any:
+    raise NotImplementedError("Nested tensors have no kernels on the device")
+
+
 _SPECIAL: dict[str, Any] = {
     "aten::_pack_padded_sequence": _pack,
     "aten::_local_scalar_dense": _local_scalar,
@@ -244,4 +257,7 @@ _SPECIAL: dict[str, Any] = {
     "aten::equal": _equal,
     "aten::repeat_interleave": _repeat_interleave,
     "aten::bincount": _bincount,
+    "aten::_nested_tensor_from_mask_left_aligned": _left_aligned,
+    "aten::_nested_tensor_from_mask": _nested,
+    "aten::_nested_tensor_from_tensor_list": _nested,
 }

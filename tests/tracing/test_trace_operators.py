@@ -593,3 +593,19 @@ def test_calls_carry_parameters_and_attributes(trace: Trace) -> None:
     assert index.parameters == ("self", "indices[1]")
     assert index.outputs[0].shape == (4, 3)
     assert dict(total.attributes)["keepdim"] == "True"
+
+
+def test_a_padding_mask_of_a_transformer_encoder_makes_a_nested_tensor(trace: Trace) -> None:
+    """On the real torch_npu 2.13.0 the operator behind it raises: there is no kernel for nested tensors."""
+    source = """
+    class M(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), 1)
+        def forward(self, x):
+            return self.encoder(x, src_key_padding_mask=torch.zeros(x.shape[:2], dtype=torch.bool, device=x.device))
+    """
+    found = trace(source, "1,4,8")
+    assert "aten::_nested_tensor_from_mask" in found.names()
+    assert "aten::_transformer_encoder_layer_fwd" in found.names()
+    assert not found.inventory.trace.complete
