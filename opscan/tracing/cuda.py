@@ -18,12 +18,15 @@ from opscan.tracing.patches import Patches
 
 
 class CudaObserver(Protocol):
-    """What is told of a place that names CUDA. ``is_torch_calling``: torch itself is, two frames up."""
+    """What is told of a place that names CUDA. ``is_torch_calling``: torch itself is, two frames up;
+    ``is_user_calling``: the user's own code is, rather than torch or a library.
+    """
 
     device: torch.device
 
     def cuda_named(self, what: str) -> None: ...
     def is_torch_calling(self) -> bool: ...
+    def is_user_calling(self) -> bool: ...
 
 
 def is_cuda(device: object) -> bool:
@@ -92,10 +95,10 @@ def _patch_questions(patches: Patches, observer: CudaObserver) -> None:
 
 
 def _answering(what: str, original: Callable[..., Any], answer: Any, observer: CudaObserver) -> Callable[..., Any]:
-    """torch itself must hear the truth: it would go on to call a CUDA that is not there."""
+    """torch and libraries must hear the truth: they would go on to call a CUDA that is not there."""
 
     def asked(*args: Any, **kwargs: Any) -> Any:
-        if observer.is_torch_calling():
+        if not observer.is_user_calling():
             return original(*args, **kwargs)
         observer.cuda_named(what)
         return answer

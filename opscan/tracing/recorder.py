@@ -104,6 +104,9 @@ class Recorder(TorchDispatchMode):
     def is_torch_calling(self) -> bool:
         return self._locator.is_internal(sys._getframe(2))
 
+    def is_user_calling(self) -> bool:
+        return self._locator.calls_directly(sys._getframe(2))
+
     def cuda_named(self, what: str) -> None:
         self.finding("OPS601", {"what": what}, self._locator.locate(sys._getframe(2)))
 

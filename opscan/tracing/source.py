@@ -11,7 +11,7 @@ from pathlib import Path
 from types import FrameType, TracebackType
 
 _OPSCAN = str(Path(__file__).resolve().parent.parent)
-_STDLIB = tuple({sysconfig.get_paths()["stdlib"], sysconfig.get_paths()["platstdlib"]})
+_STDLIB = tuple({os.path.realpath(sysconfig.get_paths()[kind]) for kind in ("stdlib", "platstdlib")})
 
 
 class SourceLocator:
@@ -86,11 +86,12 @@ class SourceLocator:
         if filename.startswith("<"):
             return "internal"
         full = os.path.realpath(filename)
-        inside = f"{os.sep}site-packages{os.sep}" in full
-        if full.startswith(self.root + os.sep) and not inside and not full.startswith(_OPSCAN + os.sep):
-            return "user"
+        inside = any(f"{os.sep}{folder}{os.sep}" in full for folder in ("site-packages", "dist-packages"))
         if full.startswith((self._torch + os.sep, _OPSCAN + os.sep)):
             return "internal"
+        # A whole Python may lie below the model's folder, as an environment.
         if full.startswith(tuple(p + os.sep for p in _STDLIB)) and not inside:
             return "internal"
+        if full.startswith(self.root.rstrip(os.sep) + os.sep) and not inside:
+            return "user"
         return "library"

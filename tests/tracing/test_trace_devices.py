@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import textwrap
+from pathlib import Path
 
 import pytest
-from traced_files import Trace
+from traced_files import Scanner, Trace
 
 #: Each names CUDA once; the trace has to go on behind it.
 IN_FORWARD = [
@@ -181,6 +182,30 @@ def test_torch_asks_about_cuda_for_itself_without_a_finding(trace: Trace) -> Non
         "2,4,8",
     )
     assert found.findings() == []
+
+
+def test_a_library_that_asks_about_cuda_hears_the_truth(scanner: Scanner, tmp_path: Path) -> None:
+    library = tmp_path / "site-packages"
+    library.mkdir()
+    (library / "an_installed_library.py").write_text(
+        "import torch\nCUDA = torch.cuda.is_available()\n"
+        "def on_cuda(x):\n    return x.cuda() if torch.cuda.device_count() else x.sin().cuda()\n"
+    )
+    found = scanner(
+        tmp_path,
+        """
+        import os, sys
+        sys.path.append(os.path.join(os.path.dirname(__file__), "site-packages"))
+        import an_installed_library
+        assert not an_installed_library.CUDA
+        def build_model():
+            return lambda x: an_installed_library.on_cuda(x)  # <-- here
+        """,
+        ("1,8",),
+    )
+    assert found.names() == ["aten::sin"]
+    assert [f.facts["what"] for f in found.findings("OPS601")] == ["Tensor.cuda()"]
+    assert found.finding_lines("OPS601") == {found.line()}
 
 
 def test_a_migrated_model_names_npu_without_a_finding(trace: Trace) -> None:
