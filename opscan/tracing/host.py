@@ -28,11 +28,12 @@ def kernels_in_process(name: str) -> tuple[str, ...]:
 def composite_key(func: Any, registered: frozenset[str]) -> Any:
     """The dispatch key of a composite kernel that calls other operators below the Python key, or None.
 
-    Views move no data and have no parts worth a judgement; registered operators are kernels of the adapter. A
-    structured operator has a composite kernel too, which only calls its own ``.out``: it has a CPU kernel besides.
+    Views move no data and have no parts worth a judgement; those that change their own tensor (``transpose_``) would
+    change it twice if they were run once more. Registered operators are kernels of the adapter. A structured operator
+    has a composite kernel too, which only calls its own ``.out``: it has a CPU kernel besides.
     """
     name = func._schema.name + (f".{func._schema.overload_name}" if func._schema.overload_name else "")
-    if name in registered or func.is_view:
+    if name in registered or is_a_view(func):
         return None
     has = torch._C._dispatch_has_kernel_for_dispatch_key
     if has(name, "CompositeImplicitAutograd"):
@@ -42,3 +43,10 @@ def composite_key(func: Any, registered: frozenset[str]) -> Any:
     if has(name, "CompositeExplicitAutogradNonFunctional") and not has(name, "CPU"):
         return torch._C.DispatchKey.CompositeExplicitAutogradNonFunctional
     return None
+
+
+def is_a_view(func: Any) -> bool:
+    """Whether an operator only changes how memory is looked at, of a new tensor (``transpose``) or its own
+    (``transpose_``).
+    """
+    return bool(func.is_view) or torch.Tag.inplace_view in func.tags

@@ -18,6 +18,7 @@ from opscan.tracing import values
 from opscan.tracing.assumptions import Assumptions
 from opscan.tracing.cuda import is_cuda
 from opscan.tracing.data_dependent import LIMITS, run
+from opscan.tracing.host import is_a_view
 from opscan.tracing.layout import as_the_device_lays_out, is_narrowed
 from opscan.tracing.module_path import ModulePath
 from opscan.tracing.signature import arguments, qualified, specs
@@ -231,7 +232,7 @@ class Recorder(TorchDispatchMode):
         ):
             return
         name = qualified(func)
-        if func.is_view:
+        if is_a_view(func):
             self._views.add(name)
         composite = self._parts_key(func)
         if composite and self._sink is not None and self._run_inside(func, composite, args, kwargs):

@@ -347,6 +347,24 @@ def test_native_operators_have_no_parts(trace: Trace) -> None:
 # --- views and in-place operators -----------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("expression", "operator", "shape"),
+    [
+        ("x.clone().transpose_(0, 1).relu()", "aten::transpose_", (8, 4)),
+        ("x.clone().t_().relu()", "aten::t_", (8, 4)),
+        ("x.clone().unsqueeze_(1).relu()", "aten::unsqueeze_", (4, 1, 8)),
+        ("x[:1].clone()[None].squeeze_(0).relu()", "aten::squeeze_.dim", (1, 8)),
+    ],
+)
+def test_a_view_in_place_changes_its_tensor_once(
+    trace: Trace, expression: str, operator: str, shape: tuple[int, ...]
+) -> None:
+    found = forward(trace, expression)
+    assert found.only(operator).is_view
+    assert found.only(operator).parts == ()
+    assert found.only("aten::relu").outputs[0].shape == shape
+
+
 def test_in_place_operators_on_views(trace: Trace) -> None:
     found = trace(
         """

@@ -197,3 +197,18 @@ def test_the_gradient_of_sgn_is_a_tensor_without_memory(trace: Trace) -> None:
         train=True,
     )
     assert "aten::_efficientzerotensor" in found.names("backward")
+
+
+def test_backward_through_a_view_in_place(trace: Trace) -> None:
+    """nn.RNN transposes its result in place where the batch comes first."""
+    found = trace("model = nn.RNN(4, 8, batch_first=True)", "2,5,4", train=True)
+    assert found.complete
+    assert "aten::tanh_backward" in found.names("backward")
+
+
+def test_backward_through_an_affine_grid(trace: Trace) -> None:
+    source = "def build_model():\n    return lambda x: F.grid_sample(x, F.affine_grid(x[:, 0, :2, :3], x.shape))"
+    source += "\ndef example_inputs():\n    return torch.rand(1, 3, 8, 8, requires_grad=True)"
+    found = trace(source, train=True)
+    assert found.complete
+    assert "aten::grid_sampler_2d_backward" in found.names("backward")
