@@ -102,7 +102,7 @@ class Judge:
 
     def _without_kernel(self, call: OpCall, keys: frozenset[str] | tuple[str, ...], evidence: Evidence) -> Ruling:
         """No kernel of torch_npu: a view, a composition, the CPU, or nothing."""
-        composite = _is_composite(keys)
+        composite = _is_composite(keys) or self._is_composed_beside_the_cpu(call.name, keys)
         if call.is_view and composite:
             return Ruling("supported", evidence=(replace(evidence, detail="a view: no kernel runs"),))
         if composite:
@@ -111,6 +111,14 @@ class Judge:
         if "CPU" in keys:
             return Ruling("fallback", "OPS102", facts, evidence=(evidence,))
         return Ruling("unsupported", "OPS101", facts, evidence=(evidence,))
+
+    def _is_composed_beside_the_cpu(self, name: str, keys: frozenset[str] | tuple[str, ...]) -> bool:
+        """A composition that has a CPU kernel besides, for speed there (``pixel_shuffle``). Unlike a structured
+        operator's, its ``.out`` overload is made from it, and has no CPU kernel.
+        """
+        out = self.matrix.registration(f"{name}.out")
+        composed = out is not None and "CompositeExplicitAutograd" in out.keys and "CPU" not in out.keys
+        return composed and "CompositeExplicitAutogradNonFunctional" in keys
 
     def _sparse(self, call: OpCall, keys: frozenset[str], evidence: Evidence) -> Ruling:
         """Sparse tensors have kernels of their own, and the CPU fallback does not take them."""

@@ -279,6 +279,17 @@ def test_a_whole_that_was_observed_answers_for_parts_that_were_not() -> None:
     assert (ruling.verdict, ruling.kernels) == ("supported", ("aclnnOuter",))
 
 
+def test_a_composition_with_a_cpu_kernel_beside_it_is_no_fallback() -> None:
+    """``pixel_shuffle`` is not structured: its ``.out`` is made from it."""
+    registrations = {
+        "aten::pixel_shuffle": ("CPU", "CompositeExplicitAutogradNonFunctional"),
+        "aten::pixel_shuffle.out": EXPLICIT,
+        "aten::clone": NATIVE,
+    }
+    ruling = rule_on(call("aten::pixel_shuffle", parts=(call("aten::clone"),)), registrations)
+    assert (ruling.verdict, ruling.kernels) == ("supported", ("aclnn_clone",))
+
+
 def test_a_view_runs_no_kernel() -> None:
     ruling = rule_on(call("aten::t", is_view=True), {"aten::t": EXPLICIT})
     assert (ruling.verdict, ruling.kernels) == ("supported", ())

@@ -30,7 +30,7 @@ def composite_key(func: Any, registered: frozenset[str]) -> Any:
 
     Views move no data and have no parts worth a judgement; those that change their own tensor (``transpose_``) would
     change it twice if they were run once more. Registered operators are kernels of the adapter. A structured operator
-    has a composite kernel too, which only calls its own ``.out``: it has a CPU kernel besides.
+    has a composite kernel too, which only calls its own ``.out``.
     """
     name = func._schema.name + (f".{func._schema.overload_name}" if func._schema.overload_name else "")
     if name in registered or is_a_view(func):
@@ -40,9 +40,17 @@ def composite_key(func: Any, registered: frozenset[str]) -> Any:
         return None
     if has(name, "CompositeExplicitAutograd"):
         return torch._C.DispatchKey.CompositeExplicitAutograd
-    if has(name, "CompositeExplicitAutogradNonFunctional") and not has(name, "CPU"):
+    if has(name, "CompositeExplicitAutogradNonFunctional") and (not has(name, "CPU") or not _is_structured(name)):
         return torch._C.DispatchKey.CompositeExplicitAutogradNonFunctional
     return None
+
+
+def _is_structured(name: str) -> bool:
+    """Whether the CPU kernel is that of a structured operator, whose ``.out`` has one too. ``pixel_shuffle`` has one
+    for speed beside its composition, from which its ``.out`` is made.
+    """
+    out = kernels_in_process(f"{name}.out")
+    return "CompositeExplicitAutograd" not in out or "CPU" in out
 
 
 def is_a_view(func: Any) -> bool:

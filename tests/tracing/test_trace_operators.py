@@ -334,6 +334,11 @@ def test_composite_kernels_show_their_parts(trace: Trace, expression: str, opera
     assert [part.name for part in found.only(operator).parts] == parts
 
 
+def test_a_composition_with_a_cpu_kernel_beside_it_shows_its_parts(trace: Trace) -> None:
+    found = forward(trace, "F.pixel_shuffle(x, 2)", "1,4,8,8").only("aten::pixel_shuffle")
+    assert {"aten::permute", "aten::view"} <= {part.name for part in found.parts}
+
+
 def test_parts_of_parts(trace: Trace) -> None:
     parts = [part.name for part in forward(trace, "torch.cummax(x, 0)[0]").only("aten::cummax").parts]
     assert "aten::_cummax_helper" in parts
