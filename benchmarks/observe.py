@@ -38,9 +38,9 @@ def main() -> None:
     if "SIM_LOG" not in os.environ:
         _restart(options.runtime, options.soc)
 
-    from observing import calls, custom, log, models, operators
+    from observing import calls, custom, log, mixed, models, operators
 
-    cases = [*models.cases(), *calls.cases(), *custom.cases()] if options.only != "operators" else []
+    cases = [*models.cases(), *calls.cases(), *custom.cases(), *mixed.cases()] if options.only != "operators" else []
     cases += operators.cases() if options.only != "models" else []
     cases = [case for case in cases if re.search(options.cases, case.name)]
     path = Path(os.environ["SIM_LOG"])
