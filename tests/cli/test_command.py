@@ -195,3 +195,12 @@ def test_nothing_outlives_an_interrupted_scan(
     elif is_running(helper):
         os.kill(helper, signal.SIGKILL)  # a process of the model's own; only the child itself is tied to its parent
     assert sorted(p.name for p in folder.iterdir()) == ["net.py", "started"]
+
+
+@pytest.mark.install
+def test_python_dash_m_is_the_command() -> None:
+    ended = subprocess.run([sys.executable, "-m", "opscan", "--version"], capture_output=True, text=True, check=True)
+    assert ended.stdout.startswith("opscan ")
+    wrong = subprocess.run([sys.executable, "-m", "opscan", "nowhere.py"], capture_output=True, text=True, check=False)
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert "nowhere.py" in wrong.stderr
