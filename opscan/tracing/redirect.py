@@ -151,9 +151,11 @@ def _default_device() -> torch.device | None:
 def _patch_conversions(patches: Patches, observer: Observer) -> None:
     numpy, tolist = torch.Tensor.numpy, torch.Tensor.tolist
 
-    def to_numpy(self: torch.Tensor, **kwargs: Any) -> Any:
+    def to_numpy(self: torch.Tensor, *, force: bool = False) -> Any:
         if not isinstance(self, FakeTensor):
-            return numpy(self, **kwargs)
+            return numpy(self, force=force)
+        if force:
+            self = self.detach().cpu()
         if self.device.type == observer.device.type and observer.device.type != "cpu":
             raise TypeError(f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() first.")
         with values.computing():

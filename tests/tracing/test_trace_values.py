@@ -47,6 +47,7 @@ def asks(trace: Trace, statement: str, *inputs: str) -> Traced:
         ("y = torch.equal(x, x + 1)", "aten::equal"),
         ("y = x.tolist()", "aten::_to_copy"),
         ("y = x.cpu().numpy().mean()", "aten::_to_copy"),
+        ("y = x.numpy(force=True).mean()", "aten::_to_copy"),
         ("y = torch.repeat_interleave(x[0], (x[0] > 0).long())", "aten::repeat_interleave.self_Tensor"),
         ("y = torch.arange(int(x.sum()), device=x.device)", "aten::_local_scalar_dense"),
         ("y = f'{x.mean().item():.3f}'", "aten::_local_scalar_dense"),
