@@ -20,7 +20,23 @@ def run_on_cpu(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], device:
         real_args, real_kwargs = tree_map(_made_up, (args, kwargs))
         results = func(*real_args, **real_kwargs)
     onto = device if on_device else torch.device("cpu")
-    return tree_map_only(torch.Tensor, lambda t: torch.empty(tuple(t.shape), dtype=t.dtype, device=onto), results)
+    return tree_map_only(torch.Tensor, lambda t: _like(t, onto), results)
+
+
+def _like(real: torch.Tensor, device: torch.device) -> torch.Tensor:
+    """An empty fake tensor of the same shape, dtype and layout: a sparse tensor has other kernels than a dense one."""
+    if real.layout is torch.strided:
+        return torch.empty(tuple(real.shape), dtype=real.dtype, device=device)
+    if real.layout is not torch.sparse_coo:
+        raise NotImplementedError(f"a trace cannot hold a tensor of layout {real.layout}")
+    with torch._C._DisableTorchDispatch():
+        indices, elements = tuple(real._indices().shape), tuple(real._values().shape)
+    return torch.sparse_coo_tensor(
+        torch.empty(indices, dtype=torch.int64, device=device),
+        torch.empty(elements, dtype=real.dtype, device=device),
+        tuple(real.shape),
+        check_invariants=False,
+    )
 
 
 def _leaves(tree: Any) -> list[Any]:

@@ -436,6 +436,19 @@ def test_sparse_tensors_say_so(trace: Trace) -> None:
     assert dict(product.parts[0].attributes)["layout"] == "torch.sparse_coo"
 
 
+def test_a_tensor_that_an_operator_makes_sparse_stays_sparse(trace: Trace) -> None:
+    found = forward(trace, "torch.sparse.mm(x.to_sparse(), x.t())")
+    assert not found.failed
+    assert dict(found.only("aten::_sparse_addmm").attributes)["layout"] == "torch.sparse_coo"
+
+
+def test_a_layout_that_cannot_be_held_ends_the_trace(trace: Trace) -> None:
+    found = forward(trace, "torch.sparse.mm(x.to_sparse_csr(), x.t())")
+    assert found.failed
+    assert "torch.sparse_csr" in found.inventory.trace.unseen[0]
+    assert "aten::_to_sparse_csr" in found.names()
+
+
 # --- operators of the user's own ------------------------------------------------------------------------------
 
 DEFINED = """
