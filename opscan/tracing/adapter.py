@@ -55,6 +55,9 @@ LEAVES: dict[str, tuple[str, ...] | None] = {
     "aten::mish_backward": None,
 }
 
+#: Leaves whose backward takes the gradient and no tensor of the forward.
+_OF_THE_GRADIENT_ALONE = frozenset({"aten::_fft_r2c", "aten::_fft_c2r"})
+
 
 def install(recorder: Recorder, registered: frozenset[str], differentiable: frozenset[str]) -> torch.library.Library:
     """Register kernels for the operators above that the release registers. Keep the library alive for the trace.
@@ -71,7 +74,8 @@ def install(recorder: Recorder, registered: frozenset[str], differentiable: froz
         func = _overload(name)
         library.impl(_short(name), _stock(func) if on_cpu else never, backend)
         if backward is not None and name in differentiable:
-            library.impl(_short(name), _differentiable_leaf(func, backward, recorder), autograd)
+            kernel = _differentiable_leaf(func, backward, recorder, name in _OF_THE_GRADIENT_ALONE)
+            library.impl(_short(name), kernel, autograd)
         elif backward is not None and _is_composite(name):
             library.impl(_short(name), _composed(func, name, recorder), autograd)
     for name, rewrite in REWRITES.items():
@@ -122,11 +126,17 @@ def _above_autograd(
     return kernel
 
 
-def _differentiable_leaf(func: Any, backward: tuple[str, ...], recorder: Recorder) -> Callable[..., Any]:
+def _differentiable_leaf(
+    func: Any, backward: tuple[str, ...], recorder: Recorder, of_the_gradient_alone: bool
+) -> Callable[..., Any]:
+    def gradients(given: list[torch.Tensor], inputs: list[torch.Tensor]) -> list[torch.Tensor]:
+        return given
+
     def kernel(*args: Any, **kwargs: Any) -> Any:
         if not _is_traced((args, kwargs)):
             return func.decompose(*args, **kwargs)
-        return leaf(recorder, lambda a, k: func(*a, **k), backward, args, kwargs)
+        arguments = gradients if of_the_gradient_alone else None
+        return leaf(recorder, lambda a, k: func(*a, **k), backward, args, kwargs, arguments)
 
     return kernel
 

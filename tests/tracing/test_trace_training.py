@@ -212,3 +212,11 @@ def test_backward_through_an_affine_grid(trace: Trace) -> None:
     found = trace(source, train=True)
     assert found.complete
     assert "aten::grid_sampler_2d_backward" in found.names("backward")
+
+
+def test_the_backward_of_a_fourier_transform_takes_the_gradient_alone(trace: Trace) -> None:
+    source = "def build_model():\n    return lambda x: torch.fft.irfft(torch.fft.rfft(x))"
+    source += "\ndef example_inputs():\n    return torch.rand(4, 8, requires_grad=True)"
+    found = trace(source, train=True)
+    assert found.only("npu::fft_c2r_backward", "backward").dtypes == ("float32",)
+    assert found.only("npu::fft_r2c_backward", "backward").dtypes == ("complex64",)
