@@ -66,6 +66,7 @@ def cases() -> list[Case]:
     found += [Case(f"number {name}", _numbers(name)) for name in BINARY]
     found += [Case(f"in place {name}", _each(function)) for name, function in ACTIVATIONS.items()]
     found += [Case("mixed where", _where), Case("mixed masked_fill", _masked_fill)]
+    found += [Case("mixed norms", _norms), Case("mixed cat", _cat)]
     return found
 
 
@@ -123,3 +124,24 @@ def _masked_fill(attempt: Attempt) -> None:
         x, mask = sample((4, 4), dtype), sample((4, 4), torch.bool)
         attempt("forward", lambda x=x, mask=mask: x.masked_fill(mask, 1))
         attempt("inplace", lambda x=x, mask=mask: x.clone().masked_fill_(mask, 1))
+
+
+def _norms(attempt: Attempt) -> None:
+    """Normalisation under mixed precision: the input in half precision, statistics and weights in float32."""
+    for dtype in FLOATS[1:3]:
+        x = sample((2, 4, 4, 4), dtype)
+        for affine in (True, False):
+            norm = torch.nn.BatchNorm2d(4, affine=affine).npu()
+            attempt("forward", lambda norm=norm, x=x: norm.eval()(x))
+            attempt("forward", lambda norm=norm, x=x: norm.train()(x))
+            attempt("backward", lambda norm=norm, x=x: norm.train()(x.clone().requires_grad_()).sum().backward())
+        for norm in (torch.nn.LayerNorm(4), torch.nn.GroupNorm(2, 4), torch.nn.InstanceNorm2d(4, affine=True)):
+            norm = norm.npu()
+            attempt("forward", lambda norm=norm, x=x: norm(x))
+            attempt("backward", lambda norm=norm, x=x: norm(x.clone().requires_grad_()).sum().backward())
+
+
+def _cat(attempt: Attempt) -> None:
+    for left, right in itertools.product(DTYPES, DTYPES):
+        x, y = sample((4, 4), left), sample((4, 4), right)
+        attempt("forward", lambda x=x, y=y: torch.cat([x, y]))

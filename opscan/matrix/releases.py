@@ -97,7 +97,7 @@ def _pairing(torch_npu: str, cann: str, releases: ReleasesFile) -> tuple[str, ..
     if cann in entry.cann or ({cann} | lines) & set(entry.compatible):
         return ()
     documented = (
-        f"its documents name CANN {', '.join(entry.cann)}" if entry.cann else "its documents name no CANN release"
+        f"its documents name CANN {', '.join(entry.cann)}" if entry.cann else "no CANN release is documented for it"
     )
     return (f"torch_npu {torch_npu} is not documented for CANN {cann}: {documented}.",)
 

@@ -66,6 +66,18 @@ def contiguous(
     return self if self.is_contiguous() else torch.ops.aten.clone.default(self, memory_format=memory_format)
 
 
+def fft_shift(recorder: Recorder, registered: Registered, self: torch.Tensor, dim: Any = None) -> torch.Tensor:
+    """Complex numbers are rolled as pairs of bits: a view of another dtype, then ``roll`` on int64."""
+    dims = list(range(self.dim())) if dim is None else [dim] if isinstance(dim, int) else list(dim)
+    shifts = [self.shape[d] // 2 for d in dims]
+    if not self.is_complex():
+        return torch.ops.aten.roll.default(self, shifts, dims)  # type: ignore[no-any-return]
+    with recorder.paused():
+        out, bits = self.new_empty(self.shape), self.new_empty(self.shape, dtype=torch.int64)
+    recorder.emit("aten::roll", [bits], [bits], (("shifts", repr(shifts)), ("dims", repr(dims))))
+    return out
+
+
 def one_hot(recorder: Recorder, registered: Registered, self: torch.Tensor, num_classes: int = -1) -> torch.Tensor:
     """Fills on and off values; without a class count, the largest index is read back to the host."""
     if num_classes < 0:
@@ -88,6 +100,8 @@ REWRITES: dict[str, Callable[..., Any]] = {
     "aten::softmax.int": softmax_int,
     "aten::adaptive_avg_pool2d": adaptive_avg_pool2d,
     "aten::contiguous": contiguous,
+    "aten::fft_fftshift": fft_shift,
+    "aten::fft_ifftshift": fft_shift,
     "aten::one_hot": one_hot,
     "aten::lstm.input": lstm_input,
     "aten::lstm.data": lstm_data,

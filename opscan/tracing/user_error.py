@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import re
+import traceback
+
 from opscan.errors import ModelError
 from opscan.tracing.data_dependent import LIMITS
 from opscan.tracing.source import SourceLocator
@@ -15,7 +19,12 @@ _ESCAPED = ("a kernel of the virtual npu ran", "its data is not allocated yet", 
 
 
 def is_limit(error: BaseException) -> bool:
-    """Whether the trace, not the model, is at fault: no shape function, or a value that nobody can know."""
+    """Whether the trace, not the model, is at fault: no shape function, or a value that nobody can know.
+
+    A NotImplementedError may be the model's own: a method that a subclass should have defined.
+    """
+    if type(error) is NotImplementedError and _is_of_the_model(error):
+        return False
     return isinstance(error, LIMITS) or any(words in str(error) for words in _ESCAPED)
 
 
@@ -39,10 +48,23 @@ def model_error(error: BaseException, locator: SourceLocator, stage: str, shapes
     return ModelError(f"{file}:{number}: {_STAGES[stage]} failed:{source}\n  {what}", _hint(error, stage, shapes))
 
 
+def _is_of_the_model(error: BaseException) -> bool:
+    """Raised by a ``raise`` outside torch and opscan, or by a module that has no forward."""
+    if 'missing the required "forward" function' in str(error):
+        return True
+    frames = traceback.extract_tb(error.__traceback__)
+    return (
+        bool(frames)
+        and frames[-1].line is not None
+        and "site-packages" not in frames[-1].filename
+        and (frames[-1].line.strip().startswith("raise ") and f"{os.sep}opscan{os.sep}" not in frames[-1].filename)
+    )
+
+
 def in_short(error: BaseException) -> str:
     """The error in one line of readable length: torch's own messages run on."""
     first = next((line for line in str(error).splitlines() if line.strip()), "")
-    sentence = first.partition(". ")[0].rstrip(".")
+    sentence = re.sub(r"<\S+ object at 0x[0-9a-f]+>", "…", first.partition(". ")[0].rstrip("."))
     return f"{type(error).__name__}: {sentence[:200]}"
 
 
@@ -57,6 +79,12 @@ def _hint(error: BaseException, stage: str, shapes: str) -> str:
         return "Quantized modules cannot be traced: scan the model as it is before quantization."
     if "Sparse" in message:
         return "Sparse tensors among parameters, buffers or inputs cannot be traced: make them in forward."
+    if 'required "forward"' in message:
+        return "Define forward in that class, or pick another model of the file: model.py:Name."
+    if "attempted relative import" in message:
+        return (
+            "The file is part of a package: scan a file beside the package that says from package.module import model."
+        )
     if isinstance(error, ModuleNotFoundError):
         return f"Install {error.name!r} into the environment that opscan runs in, or scan a file that does without it."
     if "indices" in message and ("Long" in message or "Int" in message):

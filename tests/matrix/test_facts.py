@@ -235,3 +235,10 @@ def test_another_registration_inherits_kernels_it_reaches(
     claim = matrix_for(release, "8.5.0").kernels(name, dtypes)
     assert claim.status == "supported"
     assert release in claim.evidence[0].detail
+
+
+@pytest.mark.parametrize("cann", CANN)
+@pytest.mark.parametrize("half", ["float16", "bfloat16"])
+def test_batch_norm_takes_half_precision_with_float32_statistics(matrix_for: MatrixFor, cann: str, half: str) -> None:
+    claim = matrix_for("2.13.0", cann).kernels("aten::native_batch_norm", (half, *["float32"] * 4))
+    assert (claim.status, claim.kernels) == ("supported", ("aclnnBatchNorm",))

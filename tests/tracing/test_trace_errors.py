@@ -232,3 +232,26 @@ def test_modules_that_were_there_are_not_imported_again(trace: Trace) -> None:
     trace("import colorsys\ncolorsys.mark = 1\nmodel = nn.Linear(8, 4)", "1,8")
     found = trace("import colorsys\nassert colorsys.mark == 1\nmodel = nn.Linear(8, 4)", "1,8")
     assert found.names() == ["aten::t", "aten::addmm"]
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("class M(nn.Module):\n    pass", "forward"),
+        (
+            "class M(nn.Module):\n    def forward(self, x):\n        return self.head(x)\n"
+            "    def head(self, x):\n        raise NotImplementedError('a head is missing')",
+            "a head is missing",
+        ),
+    ],
+)
+def test_what_the_model_left_out_is_the_models_error(trace: Trace, source: str, words: str) -> None:
+    message, hint = message_of(trace, source, "2,4")
+    assert words in message
+    assert hint
+
+
+def test_a_relative_import_says_how_to_scan_a_package(trace: Trace) -> None:
+    with pytest.raises((LoadError, ModelError)) as raised:
+        trace("from .layers import Layer\nmodel = nn.Linear(2, 2)", "2,2")
+    assert "package.module" in raised.value.hint

@@ -645,3 +645,11 @@ def test_a_padding_mask_of_a_transformer_encoder_makes_a_nested_tensor(trace: Tr
     assert "aten::_nested_tensor_from_mask" in found.names()
     assert "aten::_transformer_encoder_layer_fwd" in found.names()
     assert not found.inventory.trace.complete
+
+
+def test_a_shift_of_complex_numbers_rolls_integers(trace: Trace) -> None:
+    found = trace("def build_model():\n    return lambda x: torch.fft.fftshift(torch.fft.fft2(x)).abs()", "1,3,8,8")
+    assert found.only("aten::roll").dtypes == ("int64",)
+    assert trace("def build_model():\n    return lambda x: torch.fft.fftshift(x)", "4,8").only("aten::roll").dtypes == (
+        "float32",
+    )
