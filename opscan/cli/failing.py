@@ -18,6 +18,11 @@ def report_error(error: Exception, debug: bool) -> int:
         if error.hint:
             print(f"  hint: {_safe(error.hint)}", file=sys.stderr)
         return error.exit_code
+    if isinstance(error, OSError) and error.strerror:
+        where = f": {_safe(str(error.filename))}" if error.filename else ""
+        print(f"opscan: error: {error.strerror}{where}", file=sys.stderr)
+        print("  hint: Check the current folder, the disk's free space and the paths given.", file=sys.stderr)
+        return 2
     print(f"opscan: internal error: {type(error).__name__}: {_safe(str(error))}", file=sys.stderr)
     print("  hint: Run again with --debug, and report the traceback.", file=sys.stderr)
     return 2

@@ -30,6 +30,9 @@ _ALIASES = {
 #: No tensor of a real model comes near it; torch counts bytes in 63 bits.
 _MOST_ELEMENTS = 1 << 48
 
+#: Spellings of a tensor without dimensions.
+_SCALARS = ("[]", "()", "scalar")
+
 _SHAPE = re.compile(r"\d+(?:[,x]\d+)*")
 
 
@@ -59,18 +62,17 @@ def parse_input(text: str) -> InputSpec:
 
 def _parse(name: str | None, text: str, option: str, example: str) -> InputSpec:
     sizes, _, dtype = text.strip().partition(":")
+    is_scalar = sizes.strip() in _SCALARS
     sizes = re.sub(r"\s*([,x])\s*", r"\1", sizes.strip().strip("[]()").strip()).rstrip(",")
-    if not sizes and text.strip() in ("[]", "()", "scalar"):
-        return InputSpec(name, (), "float32")
-    if not _SHAPE.fullmatch(sizes):
+    if not is_scalar and not _SHAPE.fullmatch(sizes):
         raise UsageError(
             f"{option} {text!r} is not a shape: sizes are whole numbers separated by commas.", f"Write it as {example}"
         )
     dtype = _ALIASES.get(dtype.strip().lower(), dtype.strip().lower()) or "float32"
     if dtype not in DTYPES:
         raise UsageError(f"{option} {text!r}: unknown dtype {dtype!r}.", f"Known dtypes: {', '.join(DTYPES)}")
-    shape = tuple(int(s) for s in re.split("[,x]", sizes))
-    if math.prod(shape) > _MOST_ELEMENTS or max(shape) > _MOST_ELEMENTS:
+    shape = () if is_scalar else tuple(int(s) for s in re.split("[,x]", sizes))
+    if math.prod(shape) > _MOST_ELEMENTS or max(shape, default=0) > _MOST_ELEMENTS:
         raise UsageError(f"{option} {text!r} is too large for a tensor.", f"Write it as {example}")
     return InputSpec(name, shape, dtype)
 

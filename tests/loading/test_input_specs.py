@@ -105,3 +105,8 @@ def test_tensors_of_the_specs() -> None:
 def test_every_dtype_is_torchs(dtype: str) -> None:
     (tensor,), _ = build((InputSpec(None, (1,), dtype),))
     assert str(tensor.dtype) == f"torch.{dtype}"
+
+
+@pytest.mark.parametrize("text", ["n=[]:int64", "n=():int64", "n=scalar:int64"])
+def test_a_scalar_takes_a_dtype(text: str) -> None:
+    assert parse_input(text) == InputSpec("n", (), "int64")
