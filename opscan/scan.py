@@ -14,8 +14,8 @@ from opscan.loading.inputs import InputSpec
 from opscan.loading.reference import PythonFileReference
 from opscan.matrix.query import Matrix
 from opscan.matrix.releases import resolve_target
+from opscan.substitution import registry
 from opscan.substitution.interface import CheckResult, Match, Text
-from opscan.substitution.registry import FAMILIES
 from opscan.worker.host import Worker
 from opscan.worker.protocol import Check, Checked, Release, Scan
 
@@ -87,19 +87,15 @@ class _Substitutions:
         for index, entry in enumerate(judged):
             if entry.ruling.rule not in _REPLACEABLE:
                 continue
-            offers = [s for m in self._matches(entry) if (s := self._prove(m)) is not None]
-            if offers:
-                found[index] = tuple(offers)
+            dtype = entry.ruling.facts.get("dtype") or _widest(entry.example)
+            matches, _ = registry.find(entry.example, dtype)
+            if matches:
+                found[index] = tuple(self._prove(match) for match in matches)
         return found
 
-    def _matches(self, entry: Judged) -> list[Match]:
-        dtype = entry.ruling.facts.get("dtype") or _widest(entry.example)
-        matches = [family.applies(entry.example, dtype) for family in FAMILIES]
-        return [m for m in matches if isinstance(m, Match)]
-
-    def _prove(self, match: Match) -> Substitution | None:
+    def _prove(self, match: Match) -> Substitution:
         self.progress(f"checking a replacement of {match.call.name}")
-        family = next(f for f in FAMILIES if f.id == match.family)
+        family = registry.family(match.family)
         code = family.code(match)
         try:
             checked = self.worker.check(Check(match, self.release))

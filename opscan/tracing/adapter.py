@@ -8,7 +8,7 @@ backward; ``benchmarks/agreement.py`` repeats the comparison on whole models. Tw
 - ``rewrites.py``: operators whose kernel is a composition of others.
 
 Composite operators that a release registers and neither names decompose in the adapter as they do in stock torch
-(``adaptive_avg_pool2d``, ``log_sigmoid``, ``argsort``, ``contiguous`` …).
+(``log_sigmoid``, ``argsort`` …).
 """
 
 from __future__ import annotations

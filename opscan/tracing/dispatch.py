@@ -10,8 +10,8 @@ from __future__ import annotations
 import logging
 import os
 import warnings
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import torch
@@ -183,8 +183,8 @@ class _Run:
 
     def _to_device(self, tensor: torch.Tensor) -> torch.Tensor:
         moved = tensor.to(self.device)
-        if (held := values.known(tensor)) is not None and values.known(moved) is None:
-            values.attach(moved, held.value, held.storage.constant)
+        if values.known(moved) is None:
+            values.carry(tensor, moved)
         return moved
 
     def _as_input(self, tensor: torch.Tensor) -> torch.Tensor:
@@ -234,22 +234,17 @@ class _Run:
         )
 
 
-def _inert_initialisers() -> Any:
+@contextmanager
+def _inert_initialisers() -> Iterator[None]:
     """``torch.nn.init`` does nothing while a model is built: there is no memory to fill, and some of it reads
     values.
     """
-    from contextlib import contextmanager
-
-    @contextmanager
-    def inert() -> Any:
-        names = [n for n in dir(nn.init) if n.endswith("_") and not n.startswith("_")]
-        originals = {n: getattr(nn.init, n) for n in names}
-        for n in names:
-            setattr(nn.init, n, lambda tensor, *args, **kwargs: tensor)
-        try:
-            yield
-        finally:
-            for n, original in originals.items():
-                setattr(nn.init, n, original)
-
-    return inert()
+    names = [n for n in dir(nn.init) if n.endswith("_") and not n.startswith("_")]
+    originals = {n: getattr(nn.init, n) for n in names}
+    for n in names:
+        setattr(nn.init, n, lambda tensor, *args, **kwargs: tensor)
+    try:
+        yield
+    finally:
+        for n, original in originals.items():
+            setattr(nn.init, n, original)

@@ -6,6 +6,8 @@ from typing import Any
 
 import torch
 
+from opscan.tracing.signature import qualified
+
 _KEYS = (
     "CPU",
     "CUDA",
@@ -32,7 +34,7 @@ def composite_key(func: Any, registered: frozenset[str]) -> Any:
     change it twice if they were run once more. Registered operators are kernels of the adapter. A structured operator
     has a composite kernel too, which only calls its own ``.out``.
     """
-    name = func._schema.name + (f".{func._schema.overload_name}" if func._schema.overload_name else "")
+    name = qualified(func)
     if name in registered or is_a_view(func):
         return None
     has = torch._C._dispatch_has_kernel_for_dispatch_key

@@ -51,9 +51,8 @@ def leaf(
                 results = [
                     t.new_empty(t.shape) if w else None for t, w in zip(_at_tensors(flat, inputs), wanted, strict=True)
                 ]
-            outputs = [r for r in results if r is not None]
-            with recorder.paused():
                 arguments = backward_arguments(given, inputs) if backward_arguments else [*given, *inputs]
+            outputs = [r for r in results if r is not None]
             for name in backward:
                 recorder.emit(name, arguments, outputs)
             return tuple(results)

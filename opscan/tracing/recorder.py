@@ -217,8 +217,7 @@ class Recorder(TorchDispatchMode):
         if tensor.device.type != "cpu" or tensor.dim() == 0:
             return tensor
         moved = tensor.to(self.device)
-        if (held := values.known(tensor)) is not None:
-            values.attach(moved, held.value, held.storage.constant)
+        values.carry(tensor, moved)
         return moved
 
     # --- recording ------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from torch.utils._pytree import tree_map, tree_map_only
+from torch.utils._pytree import tree_leaves, tree_map, tree_map_only
 
 from opscan.tracing import values
 
@@ -15,7 +15,7 @@ def run_on_cpu(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], device:
 
     Raises NotImplementedError where there is no CPU kernel.
     """
-    on_device = any(isinstance(t, torch.Tensor) and t.device.type == device.type for t in _leaves((args, kwargs)))
+    on_device = any(isinstance(t, torch.Tensor) and t.device.type == device.type for t in tree_leaves((args, kwargs)))
     with torch._C._DisableTorchDispatch(), torch.no_grad():
         real_args, real_kwargs = tree_map(_made_up, (args, kwargs))
         results = func(*real_args, **real_kwargs)
@@ -37,12 +37,6 @@ def _like(real: torch.Tensor, device: torch.device) -> torch.Tensor:
         tuple(real.shape),
         check_invariants=False,
     )
-
-
-def _leaves(tree: Any) -> list[Any]:
-    from torch.utils._pytree import tree_leaves
-
-    return tree_leaves(tree)
 
 
 def _made_up(leaf: Any) -> Any:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from torch.utils._pytree import tree_map, tree_map_only
+from torch.utils._pytree import tree_map
 
 #: Elements. Larger tensors are never carried: position tables and masks of usual lengths fit.
 LIMIT = 1 << 16
@@ -58,6 +58,12 @@ def detached(real: torch.Tensor, copy: bool = False) -> torch.Tensor:
 def known(fake: object) -> Known | None:
     found: Known | None = getattr(fake, _NAME, None)
     return found if found is not None and found.storage.valid else None
+
+
+def carry(source: torch.Tensor, copy: torch.Tensor) -> None:
+    """Say that a copy holds what its source is known to hold."""
+    if (held := known(source)) is not None:
+        attach(copy, held.value, held.storage.constant)
 
 
 def forget(fake: torch.Tensor) -> None:
@@ -140,11 +146,6 @@ def _real(tree: Any) -> Any:
 
 def _flat(out: Any) -> list[Any]:
     return list(out) if isinstance(out, (tuple, list)) else [out]
-
-
-def real_copy(tree: Any) -> Any:
-    """The known values of a tree of fake tensors; the tensors themselves where unknown."""
-    return tree_map_only(torch.Tensor, lambda t: k.value if (k := known(t)) else t, tree)
 
 
 def zeros_for(fake: torch.Tensor) -> torch.Tensor:
