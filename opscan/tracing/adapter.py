@@ -104,9 +104,17 @@ def _stock(func: Any) -> Callable[..., Any]:
     return kernel
 
 
-def _is_traced(args: Any) -> bool:
-    """Real tensors compute beside a trace on the CPU: they are no part of it."""
-    return any(isinstance(t, FakeTensor) for t in tree_leaves(args))
+def _beside_real_tensors(func: Any, traced: Callable[..., Any]) -> Callable[..., Any]:
+    """``traced`` for the fake tensors of the trace. Real ones compute beside a trace on the CPU, and are no part of
+    it: they take stock torch's decomposition.
+    """
+    stock = _stock(func)
+
+    def kernel(*args: Any, **kwargs: Any) -> Any:
+        is_traced = any(isinstance(t, FakeTensor) for t in tree_leaves((args, kwargs)))
+        return traced(*args, **kwargs) if is_traced else stock(*args, **kwargs)
+
+    return kernel
 
 
 def _overload(name: str) -> Any:
@@ -119,11 +127,9 @@ def _above_autograd(
     func: Any, rewrite: Callable[..., Any], recorder: Recorder, registered: frozenset[str]
 ) -> Callable[..., Any]:
     def kernel(*args: Any, **kwargs: Any) -> Any:
-        if not _is_traced((args, kwargs)):
-            return func.decompose(*args, **kwargs)
         return rewrite(recorder, registered, *args, **kwargs)
 
-    return kernel
+    return _beside_real_tensors(func, kernel)
 
 
 def _differentiable_leaf(
@@ -133,12 +139,10 @@ def _differentiable_leaf(
         return given
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
-        if not _is_traced((args, kwargs)):
-            return func.decompose(*args, **kwargs)
         arguments = gradients if of_the_gradient_alone else None
         return leaf(recorder, lambda a, k: func(*a, **k), backward, args, kwargs, arguments)
 
-    return kernel
+    return _beside_real_tensors(func, kernel)
 
 
 def _composed(func: Any, name: str, recorder: Recorder) -> Callable[..., Any]:
@@ -146,8 +150,6 @@ def _composed(func: Any, name: str, recorder: Recorder) -> Callable[..., Any]:
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
         tensors = [t for t in tree_leaves((args, kwargs)) if isinstance(t, torch.Tensor)]
-        if not _is_traced((args, kwargs)):
-            return func.decompose(*args, **kwargs)
         if not (torch.is_grad_enabled() and any(t.requires_grad for t in tensors)):
             with torch._C._AutoDispatchBelowAutograd():
                 return func(*args, **kwargs)
@@ -155,4 +157,4 @@ def _composed(func: Any, name: str, recorder: Recorder) -> Callable[..., Any]:
         recorder.emit(name, tensors, [out])
         return out
 
-    return kernel
+    return _beside_real_tensors(func, kernel)
