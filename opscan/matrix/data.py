@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from platformdirs import user_data_path
+
 from opscan.errors import MatrixError
 
 _PACKAGE = Path(__file__).resolve().parent.parent
@@ -12,6 +14,21 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 def support_matrix_dir() -> Path:
     """The folder ``support_matrix/`` of the checkout or of the installed package."""
     return _data_dir("support_matrix")
+
+
+def user_matrix_dir() -> Path:
+    """Where tables that a user builds lie (``opscan matrix build --wheel …``); it need not exist."""
+    return user_data_path("opscan", appauthor=False) / "support_matrix"
+
+
+def matrix_roots() -> tuple[Path, ...]:
+    """The folders that hold the matrix, the user's own first: what it holds takes precedence."""
+    return user_matrix_dir(), support_matrix_dir()
+
+
+def find_table(roots: tuple[Path, ...], name: str) -> Path | None:
+    """The first file ``name`` (a path below ``support_matrix/``) that exists among ``roots``."""
+    return next((path for root in roots if (path := root / name).is_file()), None)
 
 
 def reports_dir() -> Path:

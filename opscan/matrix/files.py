@@ -33,12 +33,15 @@ class OpEntry(msgspec.Struct, frozen=True):
 
 
 class RegistrationsFile(msgspec.Struct, frozen=True):
+    """``basis``: read from the dispatcher of a process that loaded the wheel, or from the wheel's list of functions."""
+
     schema: int
     release: str
     torch: str
     op_plugin: str
     sources: tuple[Source, ...]
     ops: dict[str, OpEntry]
+    basis: Literal["dispatcher", "yaml"] = "dispatcher"
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -76,7 +79,7 @@ class Parameter(msgspec.Struct, frozen=True, rename={"borrowed": "from"}):
     ``borrowed``: the release they are taken from, where the table of this release leaves them out.
     ``disputed``: dtypes that are not listed here but elsewhere, in a way that makes a "no" doubtful.
     ``corrected``: the id of the override that changed them. ``contested``: dtypes that are listed although another
-    place of the same documentation excludes them.
+    place of the same documentation excludes them. ``ranks``: numbers of dimensions, as ``0-8`` or ``2|4``.
     """
 
     io: str
@@ -85,6 +88,7 @@ class Parameter(msgspec.Struct, frozen=True, rename={"borrowed": "from"}):
     disputed: tuple[str, ...] = ()
     contested: tuple[str, ...] = ()
     corrected: str = ""
+    ranks: str = ""
 
 
 class Api(msgspec.Struct, frozen=True, rename={"borrowed": "from"}):
@@ -107,12 +111,98 @@ class Api(msgspec.Struct, frozen=True, rename={"borrowed": "from"}):
     source: str = ""
 
 
+class GeParameter(msgspec.Struct, frozen=True):
+    """One input or output of a graph-engine operator, in the order of its definition.
+
+    ``bound``: the dtypes come from the operator's prototype, which holds for every SoC: what is not among them is
+    refused, but what is among them need not be accepted here.
+    """
+
+    name: str
+    io: Literal["in", "out"]
+    dtypes: tuple[str, ...] = ()
+    optional: bool = False
+    bound: bool = False
+
+
+class GeKernel(msgspec.Struct, frozen=True, rename={"borrowed": "from"}):
+    """An implementation of a graph-engine operator: ``ai_core`` is fast, ``ai_cpu`` slow, ``host_cpu`` on the host.
+
+    ``experimental``: its definition lies in an experimental part of the operator library.
+    """
+
+    engine: Literal["ai_core", "ai_cpu", "host_cpu"]
+    params: tuple[GeParameter, ...] = ()
+    experimental: bool = False
+    borrowed: str = ""
+    source: str = ""
+
+
+class GeOp(msgspec.Struct, frozen=True):
+    """One graph-engine operator on one SoC at one CANN release.
+
+    ``absent``: an exhaustive list of the SoC's operators lacks it; the source says which. An operator that is not in
+    the table at all is unknown.
+    """
+
+    kernels: tuple[GeKernel, ...] = ()
+    absent: bool = False
+    source: str = ""
+
+
 class CannFile(msgspec.Struct, frozen=True):
+    """``apis``: aclnn APIs by name. ``ge``: graph-engine operators by type."""
+
     schema: int
     release: str
     soc: str
     sources: tuple[Source, ...]
     apis: dict[str, Api]
+    ge: dict[str, GeOp] = {}
+
+
+class Converter(msgspec.Struct, frozen=True):
+    """What torchair does with one ATen overload in the graph route.
+
+    ``raises``: a converter is registered, and all it does is raise. ``ge``: graph-engine operators that an implemented
+    one may emit. ``declared``: per declared case, the dtypes of its tensors in order.
+    """
+
+    status: Literal["implemented", "raises"]
+    ge: tuple[str, ...] = ()
+    declared: tuple[tuple[str, ...], ...] = ()
+    source: str = ""
+
+
+class TorchairFile(msgspec.Struct, frozen=True):
+    """Converters by qualified overload; an overload that is not in the table has none."""
+
+    schema: int
+    release: str
+    sources: tuple[Source, ...]
+    ops: dict[str, Converter]
+
+
+class OnnxOp(msgspec.Struct, frozen=True, rename={"borrowed": "from"}):
+    """An ONNX operator that ATC's parser accepts: at which opsets, and what it becomes.
+
+    ``subgraph``: it expands into several graph-engine operators; ``ge`` then names what is known of them.
+    """
+
+    opsets: tuple[int, ...]
+    ge: tuple[str, ...] = ()
+    subgraph: bool = False
+    borrowed: str = ""
+    source: str = ""
+
+
+class OnnxFile(msgspec.Struct, frozen=True):
+    """ONNX operators by ``domain::op``; ``release`` is a CANN release."""
+
+    schema: int
+    release: str
+    sources: tuple[Source, ...]
+    ops: dict[str, OnnxOp]
 
 
 class TorchNpuRelease(msgspec.Struct, frozen=True):
@@ -122,10 +212,15 @@ class TorchNpuRelease(msgspec.Struct, frozen=True):
     table: bool
     cann: tuple[str, ...] = ()
     compatible: tuple[str, ...] = ()
+    python: tuple[str, ...] = ()
+    driver: tuple[str, ...] = ()
 
 
 class CannRelease(msgspec.Struct, frozen=True):
+    """``socs``: those with a table. ``nearest``: releases whose tables answer where there is none."""
+
     socs: tuple[str, ...] = ()
+    nearest: tuple[str, ...] = ()
 
 
 class ReleasesFile(msgspec.Struct, frozen=True):

@@ -14,6 +14,8 @@ FILES = {
     "torch_npu": "torch_npu/*.json",
     "observed": "observed/*/*.json",
     "cann": "cann/*/*.json",
+    "torchair": "torchair/*.json",
+    "onnx": "onnx/*.json",
     "releases": "releases.json",
     "socs": "socs.json",
     "overrides": "overrides/*.json",
