@@ -63,10 +63,12 @@ _OPERATORS = {
 }
 
 
-def ai_cpu_dtypes(root: Path, release: str) -> dict[str, frozenset[str]]:
+def ai_cpu_dtypes(root: Path, release: str, soc: str) -> dict[str, frozenset[str]]:
     """Operator → dtypes that only its AI CPU kernel takes at a CANN release on ascend910b."""
+    if soc != "ascend910b":
+        return {}
     lists = read_table(root, "aicore_dtypes_ascend910b")
-    cpu = _ai_cpu_kernels(read_table(root, "ge_ops_ascend910b"))
+    cpu = _ai_cpu_kernels(read_table(root, "ge_ops_by_soc"))
     found = {}
     for row in lists[lists["cann_release"] == release].to_dict("records"):
         core = set(filter(None, row["ai_core_dtypes"].split("|")))
@@ -76,8 +78,10 @@ def ai_cpu_dtypes(root: Path, release: str) -> dict[str, frozenset[str]]:
     return found
 
 
-def ai_core_casts(root: Path, release: str) -> tuple[tuple[str, str], ...]:
+def ai_core_casts(root: Path, release: str, soc: str) -> tuple[tuple[str, str], ...]:
     """(from, to) pairs that the AI Core converts at a CANN release on ascend910b."""
+    if soc != "ascend910b":
+        return ()
     table = read_table(root, "aicore_casts_ascend910b")
     own = table[table["cann_release"] == release]
     return tuple(sorted(zip(own["from"], own["to"], strict=True)))

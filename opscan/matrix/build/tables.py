@@ -9,8 +9,14 @@ from typing import Any
 
 import pandas as pd
 
-#: CANN releases with documented APIs, from the oldest to the newest; borrowing and conflicts follow this order.
-DOCUMENTED_RELEASES = ("8.5.0", "9.0.0", "9.1.0", "9.2.0-beta.1", "master")
+#: The CANN release of which an installed toolkit was read: its lists are exhaustive.
+INSTALLED = "8.1.RC1"
+
+#: What the operator repositories held after the newest release; it only ever stands in for what releases leave out.
+MASTER = "master"
+
+#: CANN releases with tables, from the oldest to the newest; borrowing and conflicts follow this order.
+CANN_RELEASES = (INSTALLED, "8.5.0", "9.0.0", "9.1.0", "9.2.0-beta.1", MASTER)
 
 #: op-plugin release that a torch_npu wheel is built from. 2.1.0.post17 and 2.6.0.post5 by the table of versions;
 #: 2.13.0 by branch v2.13.0-26.2.0 (named in the wheel's METADATA), whose operator list equals master's exactly.
