@@ -5,24 +5,32 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 import pandas as pd
 from msgspec.structs import replace
 
 from opscan.matrix.build.cann import documented
-from opscan.matrix.build.tables import OBSERVED_COMPLETE, OBSERVED_WITHOUT, qualified, read_table
+from opscan.matrix.build.tables import qualified, read_table
 from opscan.matrix.build.writing import render
 from opscan.matrix.files import SCHEMA, ObservedFile, ObservedOp, Row, Source
 from opscan.matrix.launches import COPY_WORDS, parse_launch, split_events
 
-RELEASE, SOC = "2.13.0", "ascend910b"
+_NAME = re.compile(r"observed_(?:without_(?P<without>[^_]+)|[a-z]+)_(?P<release>\d[^_]*)_(?P<soc>Ascend\w+)")
+
+#: One name that the runtime gives for two chips.
+_SHARED = {"Ascend950": ("ascend950dt", "ascend950pr")}
+
+#: Calls whose arguments were not made for them: what they launch counts, that they raise does not.
+_DERIVED = "derived"
 
 #: Refusals of the adapter that are about dtypes. Others (shapes, in-place promotion that stock torch refuses as well,
 #: sparse layouts) come from unfit sample inputs and say nothing.
 _ABOUT_DTYPES = re.compile(
-    r"should not be|only supported|supported only|only support |not implemented for|not support|surpported"
-    r"|must be half|DispatchStub|expected dtype"
+    r"should not be|only supported|supported only|only supports? |not implemented for|not support|surpported"
+    r"|must be half|DispatchStub|expected dtype|the type of \w+ must be|should be torch\."
 )
 
 #: ``v`` is a value, ``0`` null or zero: both fit any parameter, so they need not be told apart.
@@ -31,28 +39,69 @@ _NULL = re.compile(r"(?<=[\[ ])0(?=[ \]])")
 Rows = dict[tuple[object, ...], Row]
 
 
+@dataclass(frozen=True, slots=True)
+class ObservedTable:
+    """A raw table ``observed_<cases>_<torch_npu release>_<SoC>``; ``soc`` is what torch_npu calls it.
+
+    ``without``: the CANN release whose undocumented APIs the runtime lacked; empty for a complete runtime.
+    """
+
+    name: str
+    release: str
+    soc: str
+    without: str
+
+
+def observed_tables(root: Path) -> tuple[ObservedTable, ...]:
+    """Every raw table of observations below ``sources``, by release, then SoC, complete runtimes first."""
+    names = [path.name.removesuffix(".csv.gz") for path in (root / "sources").glob("observed_*.csv.gz")]
+    found = [ObservedTable(n, m["release"], m["soc"], m["without"] or "") for n in names if (m := _NAME.fullmatch(n))]
+    return tuple(sorted(found, key=lambda t: (t.release, t.soc, t.without, t.name)))
+
+
 def build(root: Path) -> dict[str, bytes]:
-    """The observed rows of every raw table, merged; phases, repetitions and the order of launches are dropped."""
+    """One file a release and SoC: the rows of its raw tables, merged; repetitions and the order of launches go."""
+    files = {}
+    for (release, name), tables in groupby(observed_tables(root), key=lambda t: (t.release, t.soc)):
+        given = tuple(tables)
+        for soc in _socs(root, name):
+            file = ObservedFile(
+                SCHEMA, release, soc, tuple(Source(f"{t.name}.csv.gz") for t in given), _merged(root, given, soc)
+            )
+            files[f"observed/{release}/{soc}.json"] = render(file, ("ops",))
+    return files
+
+
+def _socs(root: Path, name: str) -> tuple[str, ...]:
+    """The SoCs of the matrix that torch_npu's name of a SoC stands for."""
+    table = pd.read_csv(root / "sources" / "socs.csv", dtype=str, keep_default_na=False)
+    return _SHARED.get(name) or tuple(table[(table["name"] == name) & (table["kind"] == "soc_name")]["soc"])
+
+
+def _merged(root: Path, tables: tuple[ObservedTable, ...], soc: str) -> dict[str, ObservedOp]:
+    """Rows of a runtime that lacks APIs count for operators that launch one of those, or were not seen elsewhere."""
     ops: dict[str, Rows] = defaultdict(dict)
-    for table in OBSERVED_COMPLETE:
-        for name, row in _rows(read_table(root, table)):
-            ops[name].setdefault(_key(row), row)
-    for cann, table in OBSERVED_WITHOUT.items():
-        missing = _missing(ops, documented(root, cann, SOC))
-        for name, row in _rows(read_table(root, table), cann):
-            if name in missing or name not in ops:
+    partial = [table for table in tables if table.without]
+    for table in tables:
+        if not table.without:
+            for name, row in _rows(read_table(root, table.name), ""):
                 ops[name].setdefault(_key(row), row)
-    entries = {name: ObservedOp(_settled(rows.values())) for name, rows in ops.items()}
-    sources = tuple(Source(f"{name}.csv.gz") for name in (*OBSERVED_COMPLETE, *OBSERVED_WITHOUT.values()))
-    file = ObservedFile(SCHEMA, RELEASE, SOC, sources, entries)
-    return {f"observed/{RELEASE}/{SOC}.json": render(file, ("ops",))}
+    complete = frozenset(ops)
+    for table in partial:
+        lacking = _missing(ops, documented(root, table.without, soc))
+        for name, row in _rows(read_table(root, table.name), table.without):
+            if name in lacking or name not in complete:
+                ops[name].setdefault(_key(row), row)
+    return {name: ObservedOp(_settled(rows.values())) for name, rows in ops.items()}
 
 
-def _rows(table: pd.DataFrame, *cann: str) -> Iterator[tuple[str, Row]]:
+def _rows(table: pd.DataFrame, without: str) -> Iterator[tuple[str, Row]]:
     for record in table.to_dict("records"):
+        if record["phase"] == _DERIVED and record["outcome"] != "ok":
+            continue
         row = _row(record["tensor_dtypes"], record.get("results", ""), record["outcome"], record["kernels"])
         if row is not None:
-            yield qualified(record["overload"]), replace(row, cann=cann)
+            yield qualified(record["overload"]), replace(row, cann=(without,) if without else ())
 
 
 def _row(dtypes: str, results: str, outcome: str, kernels: str) -> Row | None:

@@ -22,11 +22,6 @@ CANN_RELEASES = (INSTALLED, "8.5.0", "9.0.0", "9.1.0", "9.2.0-beta.1", MASTER)
 #: 2.13.0 by branch v2.13.0-26.2.0 (named in the wheel's METADATA), whose operator list equals master's exactly.
 OP_PLUGIN = {"2.1.0.post17": "7.2.0", "2.6.0.post5": "7.3.0", "2.13.0": "master"}
 
-#: What was observed on the simulated runtime: a complete one, and ones without what a CANN release does not document.
-OBSERVED_COMPLETE = ("observed_kernels_2.13.0_Ascend910B3", "observed_models_2.13.0_Ascend910B3")
-OBSERVED_WITHOUT = {cann: f"observed_without_{cann}_2.13.0_Ascend910B3" for cann in ("8.5.0", "9.1.0")}
-OBSERVED = (*OBSERVED_COMPLETE, *OBSERVED_WITHOUT.values())
-
 
 def read_table(root: Path, name: str) -> pd.DataFrame:
     """A raw table, every cell a string."""
