@@ -42,8 +42,8 @@ def test_names_tell_release_soc_and_what_the_runtime_lacked(small: Path) -> None
         write_table(small, f"observed_{name}")
     write_table(small, "versions")
     assert observed_tables(small) == (
-        ObservedTable("observed_kernels_2.13.0_Ascend910_9392", "2.13.0", "Ascend910_9392", ""),
         ObservedTable("observed_without_8.5.0_2.13.0_Ascend910B3", "2.13.0", "Ascend910B3", "8.5.0"),
+        ObservedTable("observed_kernels_2.13.0_Ascend910_9392", "2.13.0", "Ascend910_9392", ""),
         ObservedTable("observed_calls_2.6.0.post5_Ascend310P3", "2.6.0.post5", "Ascend310P3", ""),
     )
 
