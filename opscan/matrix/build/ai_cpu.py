@@ -1,7 +1,7 @@
 """Which dtypes an aclnn API computes on the AI CPU: on the device, but slowly.
 
-CANN's operator sources hold, for each graph-engine operator, the dtypes that its AI Core kernel takes on ascend910b;
-other dtypes go to the AI CPU kernel of the same name. An API is mapped to an operator only where the names leave no
+CANN's operator sources hold, for each graph-engine operator, the dtypes that its AI Core kernel takes on a SoC; other
+dtypes go to the AI CPU kernel of the same name. An API is mapped to an operator only where the names leave no
 doubt, and a dtype counts only where the AI CPU op-info of that operator lists it. Integers are left out but for few
 operators: many APIs cast them to a floating dtype first, which no table tells.
 """
@@ -64,13 +64,11 @@ _OPERATORS = {
 
 
 def ai_cpu_dtypes(root: Path, release: str, soc: str) -> dict[str, frozenset[str]]:
-    """Operator → dtypes that only its AI CPU kernel takes at a CANN release on ascend910b."""
-    if soc != "ascend910b":
-        return {}
-    lists = read_table(root, "aicore_dtypes_ascend910b")
+    """Operator → dtypes that only its AI CPU kernel takes at a CANN release on a SoC; empty where no list is known."""
+    lists = _own(read_table(root, "aicore_dtypes"), release, soc)
     cpu = _ai_cpu_kernels(read_table(root, "ge_ops_by_soc"))
     found = {}
-    for row in lists[lists["cann_release"] == release].to_dict("records"):
+    for row in lists.to_dict("records"):
         core = set(filter(None, row["ai_core_dtypes"].split("|")))
         telling = _TELLING | _INTEGERS if row["ge_op"] in _INTEGERS_AS_THEY_ARE else _TELLING
         listed = cpu.get(row["ge_op"]) or telling
@@ -79,12 +77,15 @@ def ai_cpu_dtypes(root: Path, release: str, soc: str) -> dict[str, frozenset[str
 
 
 def ai_core_casts(root: Path, release: str, soc: str) -> tuple[tuple[str, str], ...]:
-    """(from, to) pairs that the AI Core converts at a CANN release on ascend910b."""
-    if soc != "ascend910b":
-        return ()
-    table = read_table(root, "aicore_casts_ascend910b")
-    own = table[table["cann_release"] == release]
+    """(from, to) pairs that the AI Core converts at a CANN release on a SoC; empty where no list is known."""
+    own = _own(read_table(root, "aicore_casts"), release, soc)
     return tuple(sorted(zip(own["from"], own["to"], strict=True)))
+
+
+def _own(table: pd.DataFrame, release: str, soc: str) -> pd.DataFrame:
+    """The rows of a release and SoC; the sources do not tell the two Ascend 950 chips apart."""
+    chip = "ascend950" if soc.startswith("ascend950") else soc
+    return table[(table["cann_release"] == release) & (table["soc"] == chip)]
 
 
 def operator_of(api: str) -> str:
