@@ -1,0 +1,205 @@
+"""Graph-engine operators of one SoC by an installed toolkit, and which of the others it surely lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from opscan.matrix.build.cann_home.strings import printable
+from opscan.matrix.build.cann_home.toolkit import Toolkit, read_operators
+from opscan.matrix.files import CannFile, GeKernel, GeOp
+
+#: Operators that the graph engine carries out itself, without a kernel
+#: (``compiler/engines/local_engine/ops_kernel_store/op`` and ``compiler/engines/rts_engine/ops_kernel_store/op`` of
+#: hicann/ge @ffdcbc9f7496). No list of kernels has to name them.
+LOCAL = frozenset(
+    {
+        "AippData",
+        "Bitcast",
+        "Case",
+        "Cmo",
+        "ConditionCalc",
+        "Const",
+        "Constant",
+        "ConstPlaceHolder",
+        "ControlTrigger",
+        "Data",
+        "DestroyTemporaryVariable",
+        "Empty",
+        "End",
+        "Enter",
+        "Exit",
+        "ExpandDims",
+        "FileConstant",
+        "Flatten",
+        "FlattenV2",
+        "For",
+        "GatherShapes",
+        "GuaranteeConst",
+        "Identity",
+        "IdentityN",
+        "If",
+        "_If",
+        "IsVariableInitialized",
+        "LabelGoto",
+        "LabelGotoEx",
+        "LabelSet",
+        "LabelSwitch",
+        "LabelSwitchByIndex",
+        "LoopCond",
+        "MemcpyAddrAsync",
+        "MemcpyAsync",
+        "Merge",
+        "ModelExit",
+        "NetOutput",
+        "NextIteration",
+        "NoOp",
+        "NPUClearFloatDebugStatus",
+        "NPUClearFloatStatus",
+        "NPUClearFloatStatusV2",
+        "NPUGetFloatDebugStatus",
+        "NPUGetFloatStatus",
+        "NPUGetFloatStatusV2",
+        "OpTiling",
+        "PartitionedCall",
+        "PhonyConcat",
+        "PhonySplit",
+        "Placeholder",
+        "PlaceholderV2",
+        "PlaceholderWithDefault",
+        "PreventGradient",
+        "QueueData",
+        "Rank",
+        "ReadVariableOp",
+        "Recv",
+        "RecvMem",
+        "RecvNotify",
+        "RefData",
+        "RefEnter",
+        "RefExit",
+        "RefIdentity",
+        "RefMerge",
+        "RefNextIteration",
+        "ReFormat",
+        "RefSwitch",
+        "Reshape",
+        "_Retval",
+        "Send",
+        "SendMem",
+        "SendNotify",
+        "Shape",
+        "ShapeN",
+        "Size",
+        "Snapshot",
+        "Squeeze",
+        "SqueezeV2",
+        "SqueezeV3",
+        "Stack",
+        "StackClose",
+        "StackPop",
+        "StackPush",
+        "StatefulPartitionedCall",
+        "StatelessCase",
+        "StatelessIf",
+        "StatelessWhile",
+        "StopGradient",
+        "StreamActive",
+        "StreamMerge",
+        "StreamSwitch",
+        "StreamSwitchN",
+        "Switch",
+        "TemporaryVariable",
+        "TransShape",
+        "UnfedData",
+        "Unsqueeze",
+        "UnsqueezeV2",
+        "UnsqueezeV3",
+        "VarHandleOp",
+        "Variable",
+        "VariableV2",
+        "VarIsInitializedOp",
+        "While",
+        "_While",
+    }
+)
+
+#: Lists of further engines: random numbers, images, vector cores. Their operators are not in the matrix, nor absent.
+_OTHER_ENGINES = (
+    "opp/built-in/op_impl/dsa_core/config/*/*.json",
+    "opp/built-in/op_impl/dvpp/dvpp_kernel/config/*.json",
+    "opp/built-in/op_impl/vector_core/tbe/config/**/*.json",
+)
+
+#: Libraries that rewrite a graph before kernels are chosen: an operator that they name may become others.
+_REWRITERS = (
+    "*-linux/lib64/plugin/**/*fusion_pass*.so",
+    "lib64/plugin/**/*fusion_pass*.so",
+    "compiler/lib64/plugin/**/*fusion_pass*.so",
+    "opp/built-in/**/*fusion_pass*.so",
+)
+
+Kernels = Mapping[str, tuple[GeKernel, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Absences:
+    """What decides that an operator is absent. ``elsewhere``: operators with an AI Core kernel on any SoC.
+
+    An operator that has a kernel nowhere (Einsum, CommonLSTM) is one that the engine rewrites: nothing is known of it.
+    """
+
+    elsewhere: frozenset[str]
+    spared: frozenset[str]
+
+    def of(self, core: Kernels, slow: Kernels) -> frozenset[str]:
+        return self.elsewhere - self.spared - LOCAL - core.keys() - slow.keys()
+
+
+def read_spared(toolkit: Toolkit) -> frozenset[str]:
+    """Operators that need no AI Core kernel: those of other engines, and those that rewriting libraries name."""
+    names: set[str] = set()
+    for path in toolkit.files(*_OTHER_ENGINES):
+        names |= read_operators(toolkit, path).keys()
+    for path in toolkit.files(*_REWRITERS):
+        names |= set(printable(toolkit, path, rb"[A-Z]\w+"))
+    return frozenset(names)
+
+
+def ge_ops(
+    toolkit: Toolkit, folder: str, core: Kernels, slow: Kernels, absences: Absences, packaged: CannFile | None
+) -> dict[str, GeOp]:
+    """Operator → its kernels on a SoC.
+
+    Where the toolkit's AI Core lists leave packages out, the packaged table answers for operators that they lack.
+    Where it has no list of the AI CPU, ``slow`` is that of the packaged table.
+    """
+    ops = {name: GeOp((*core.get(name, ()), *slow.get(name, ()))) for name in {*core, *slow}}
+    if toolkit.is_complete(folder):
+        source = f"the AI Core op-info of the installed toolkit (CANN {toolkit.release}) for {folder}"
+        for name in absences.of(core, slow):
+            ops[name] = GeOp(absent=True, source=source)
+    elif packaged is not None:
+        for name, op in packaged.ge.items():
+            fast = tuple(_borrowed(k, packaged, toolkit) for k in op.kernels if k.engine == "ai_core")
+            if fast and name not in core:
+                ops[name] = GeOp((*fast, *slow.get(name, ())))
+            elif name not in ops and packaged.release == toolkit.release:
+                ops[name] = op
+    return dict(sorted(ops.items()))
+
+
+def slow_of(packaged: CannFile, toolkit: Toolkit) -> dict[str, tuple[GeKernel, ...]]:
+    """The AI CPU and host kernels of the packaged table, for a toolkit without lists of its own."""
+    found = {}
+    for name, op in packaged.ge.items():
+        kernels = tuple(_borrowed(k, packaged, toolkit) for k in op.kernels if k.engine != "ai_core")
+        if kernels:
+            found[name] = kernels
+    return found
+
+
+def _borrowed(kernel: GeKernel, packaged: CannFile, toolkit: Toolkit) -> GeKernel:
+    own = packaged.release == toolkit.release
+    return kernel if own else replace(kernel, borrowed=kernel.borrowed or packaged.release)
