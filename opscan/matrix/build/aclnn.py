@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -89,18 +89,28 @@ class Documentation:
 def documentation(root: Path, soc: str) -> Documentation:
     """What the raw tables hold of one SoC."""
     headers = frozenset(read_table(root, f"aclnn_headers_{INSTALLED}")["aclnn_api"])
-    return Documentation(_pages(_of_soc(root, soc)), _signatures(root), headers)
+    pages = read_pages(read_table(root, "aclnn_by_soc"), soc, _notes(read_table(root, "aclnn_notes"), soc))
+    return Documentation(pages, read_signatures(read_table(root, "aclnn_signatures")), headers)
 
 
-def _of_soc(root: Path, soc: str) -> pd.DataFrame:
-    table = read_table(root, "aclnn_by_soc")
-    return table[table["soc"] == soc]
+#: (API, release, page) → parameters whose lists are not those of ``aclnn_by_soc``.
+Notes = dict[tuple[str, str, str], dict[str, "Listed"]]
 
 
-def _signatures(root: Path) -> dict[str, list[tuple[str, Signature]]]:
+def _notes(table: pd.DataFrame, soc: str) -> Notes:
+    """The lists that notes below the parameter tables, or a product's own line, change for one SoC."""
+    found: Notes = defaultdict(dict)
+    for row in table.to_dict("records"):
+        if soc in row["socs"].split():
+            listed = Listed(row["io"], frozenset(row["dtypes"].split("|")))
+            found[row["aclnn_api"], row["cann_release"], row["source"]][row["parameter"]] = listed
+    return found
+
+
+def read_signatures(table: pd.DataFrame) -> dict[str, list[tuple[str, Signature]]]:
     """API → [(release, ((kind, name), …))]. Parameters of other C types have kind ``v``."""
     found: dict[str, list[tuple[str, Signature]]] = defaultdict(list)
-    for row in read_table(root, "aclnn_signatures").to_dict("records"):
+    for row in table.to_dict("records"):
         matches = [re.match(r"(?:const\s+)?(.+?)\s*(\w+)$", part.strip()) for part in row["signature"].split(";")]
         typed = [(m[1].replace(" ", ""), m[2]) for m in matches if m]
         kinds = tuple((_KINDS.get(t, "v"), name) for t, name in typed if t not in _UNSEEN | _TRAILING)
@@ -113,23 +123,42 @@ def _ordered(signatures: list[tuple[str, Signature]], release: str) -> tuple[Sig
     return tuple(dict.fromkeys(s for _, s in sorted(signatures, key=lambda s: s[0] != release)))
 
 
-def _pages(table: pd.DataFrame) -> Pages:
-    """Repeated parameters are united; ``-`` or nothing is no list."""
+def read_pages(table: pd.DataFrame, soc: str, notes: Notes) -> Pages:
+    """The pages of one SoC. Of several pages for one API those that support it count, united."""
     pages: Pages = defaultdict(dict)
-    for row in table.to_dict("records"):
+    for row in table[table["soc"] == soc].to_dict("records"):
+        api, release, supported = row["aclnn_api"], row["cann_release"], row["supported"] == "1"
         source = f"{row['repo']} {row['source']} @{row['commit'][:12]}"
-        page = pages[row["aclnn_api"]].setdefault(row["cann_release"], Page(row["supported"] == "1", {}, source))
-        ranks = dict(part.partition(":")[::2] for part in filter(None, row["ranks"].split(";")))
-        for part in filter(None, row["param_dtypes"].split(";")):
-            declared, _, listed = part.partition("=")
-            io, _, name = declared.partition(" ")
-            dtypes = frozenset("float64" if d == "double" else d for d in listed.split("|"))
-            known = None if dtypes & {"-", ""} else dtypes
-            if name in page.params:
-                before = page.params[name].dtypes
-                known = None if known is None or before is None else known | before
-            page.params[name] = Listed(io, known, read_ranks(ranks.get(name, "")))
+        listed = _united(_listed(row), notes.get((api, release, row["source"]), {}), replacing=True)
+        before = pages[api].get(release)
+        if before is None or (supported and not before.supported):
+            pages[api][release] = Page(supported, listed, source)
+        elif supported or not before.supported:
+            pages[api][release] = before._replace(params=_united(before.params, listed))
     return pages
+
+
+def _listed(row: dict[Any, Any]) -> dict[str, Listed]:
+    """The parameters of a row. Repeated ones are united; ``-`` or nothing is no list."""
+    ranks = dict(part.partition(":")[::2] for part in filter(None, row["ranks"].split(";")))
+    found: dict[str, Listed] = {}
+    for part in filter(None, row["param_dtypes"].split(";")):
+        declared, _, listed = part.partition("=")
+        io, _, name = declared.partition(" ")
+        dtypes = frozenset("float64" if d == "double" else d for d in listed.split("|"))
+        known = None if dtypes & {"-", ""} else dtypes
+        found = _united(found, {name: Listed(io, known, read_ranks(ranks.get(name, "")))})
+    return found
+
+
+def _united(one: dict[str, Listed], other: dict[str, Listed], *, replacing: bool = False) -> dict[str, Listed]:
+    """Parameters of both; a list of ``other`` is added to that of ``one``, or takes its place."""
+    found = dict(one)
+    for name, listed in other.items():
+        old = found.get(name, listed)
+        both = None if listed.dtypes is None or old.dtypes is None else listed.dtypes | old.dtypes
+        found[name] = Listed(listed.io, listed.dtypes if replacing else both, old.ranks)
+    return found
 
 
 #: Numbers of dimensions as pages write them: ``0-8``, ``1、2``, "at most 8 dimensions" in Chinese.

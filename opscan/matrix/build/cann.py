@@ -28,6 +28,7 @@ TARGETS = tuple(
 
 _SOURCES = (
     Source("aclnn_by_soc.csv.gz"),
+    Source("aclnn_notes.csv.gz", "lists after the notes below the parameter tables"),
     Source("aclnn_signatures.csv.gz"),
     Source("aclnn_headers_8.1.RC1.csv.gz", "existence"),
     Source("ge_ops_by_soc.csv.gz", "graph-engine operators"),
