@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
-import locale
 import os
 import sys
 from dataclasses import dataclass
 from typing import get_args
 
 from opscan.assessment import Assessment, FailOn
+from opscan.cli.choices import choice, language
 from opscan.cli.progress import Spinner
 from opscan.errors import UsageError
-from opscan.rendering.interface import LANGS, Lang
+from opscan.rendering.interface import Lang
 
 INCOMPLETE = 3
 FAILED_GATE = 1
@@ -43,8 +42,8 @@ def run(arguments: ScanArguments) -> int:
     from opscan.rendering.write import check_writable
     from opscan.scan import ScanRequest, scan
 
-    lang = _language(arguments.lang)
-    fail_on = _choice("--fail-on", arguments.fail_on, get_args(FailOn))
+    lang = language(arguments.lang)
+    fail_on = choice("--fail-on", arguments.fail_on, get_args(FailOn))
     _check_outputs(arguments)
     request = ScanRequest(
         parse_reference(arguments.model),
@@ -107,22 +106,3 @@ def _exit_code(assessment: Assessment, strict: bool) -> int:
     if failed or (strict and not assessment.trace.complete):
         return INCOMPLETE
     return 0 if assessment.gate.passed else FAILED_GATE
-
-
-def _language(asked: str | None) -> Lang:
-    if asked is None:
-        try:
-            name = locale.setlocale(locale.LC_MESSAGES, "") if hasattr(locale, "LC_MESSAGES") else ""
-        except locale.Error:
-            names = (os.environ.get(variable) for variable in ("LC_ALL", "LC_MESSAGES", "LANG"))
-            name = next((n for n in names if n), "")
-        return "zh" if name.lower().startswith("zh") else "en"
-    return _choice("--lang", asked, LANGS)  # type: ignore[return-value]
-
-
-def _choice(option: str, given: str, allowed: tuple[str, ...]) -> str:
-    if given in allowed:
-        return given
-    close = difflib.get_close_matches(given, allowed, n=1)
-    hint = f"Did you mean {close[0]}? " if close else ""
-    raise UsageError(f"{option} {given}: no such choice.", f"{hint}Choose one of: {', '.join(allowed)}.")

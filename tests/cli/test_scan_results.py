@@ -208,14 +208,14 @@ def test_chinese_on_request(opscan: Opscan, folder: Path) -> None:
 def test_the_locale_chooses_the_language(
     monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], expected: str
 ) -> None:
-    from opscan.cli.scan_command import _language
+    from opscan.cli.choices import language
 
     for name in ("LC_ALL", "LC_MESSAGES", "LANG", "LANGUAGE"):
         monkeypatch.delenv(name, raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    assert _language(None) == expected
-    assert _language("en") == "en"
+    assert language(None) == expected
+    assert language("en") == "en"
 
 
 def test_warnings_about_the_target(opscan: Opscan, folder: Path) -> None:
