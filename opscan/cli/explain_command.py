@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from opscan.cli.choices import language
 from opscan.errors import UsageError
 from opscan.matrix.names import canonical_operator
+from opscan.matrix.onnx_table import NEWEST_OPSET
 from opscan.rendering.interface import Lang
 
 
@@ -35,8 +36,13 @@ def run(words: Sequence[str], lang: str | None, as_json: bool) -> int:
 
 
 def explain_operator(name: str, lang: Lang, as_json: bool) -> bool:
-    """Print what the matrix says of an operator; False where no table has it."""
-    return False
+    """Print what the matrix says of an operator, its history over the releases; False where no table has it."""
+    from opscan.cli.matrix_command import QueryArguments, show_operator
+
+    try:
+        return show_operator(QueryArguments(name, None, None, None, (), NEWEST_OPSET, as_json)) == 0
+    except UsageError:
+        return False
 
 
 def _hint(subject: str) -> str:

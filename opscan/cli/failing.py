@@ -4,9 +4,24 @@ from __future__ import annotations
 
 import sys
 import traceback
+from collections.abc import Callable
 
 from opscan.errors import OpscanError
-from opscan.rendering.inert import inert
+
+
+def guarded(work: Callable[[], int], debug: bool) -> int:
+    """Run ``work`` for its exit code; errors become one message on stderr and their exit code."""
+    try:
+        return int(work())
+    except KeyboardInterrupt:
+        print("Interrupted.", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # Whoever read the output has seen enough; nothing may be flushed to the closed pipe at exit.
+        sys.stdout = None  # type: ignore[assignment]
+        return 0
+    except Exception as error:
+        return report_error(error, debug)
 
 
 def report_error(error: Exception, debug: bool) -> int:
@@ -30,4 +45,6 @@ def report_error(error: Exception, debug: bool) -> int:
 
 def _safe(text: str) -> str:
     """Messages quote the user's source and paths: no control character of theirs reaches the terminal."""
+    from opscan.rendering.inert import inert
+
     return "\n".join(inert(line) for line in text.splitlines())

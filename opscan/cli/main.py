@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from opscan import __version__
+from opscan.cli.failing import guarded
+from opscan.cli.matrix_app import matrix_app
 
 
 class _ScanByDefault(TyperGroup):
@@ -29,7 +30,6 @@ app = typer.Typer(
     help="Tells, before anyone rents or buys an Ascend NPU, whether a PyTorch model will run on it.\n\n"
     "opscan MODEL is short for opscan scan MODEL.",
 )
-matrix_app = typer.Typer(no_args_is_help=True, help="The support matrix that verdicts come from.")
 app.add_typer(matrix_app, name="matrix")
 
 
@@ -110,37 +110,24 @@ def scan(
         json,
         lang,
     )
-    raise typer.Exit(_guarded(lambda: run(arguments), debug))
+    raise typer.Exit(guarded(lambda: run(arguments), debug))
 
 
-@matrix_app.command("build")
-def matrix_build(
-    check: Annotated[
-        bool, typer.Option("--check", help="Write nothing; fail where a file differs from what its sources yield.")
-    ] = False,
+@app.command()
+def explain(
+    subject: Annotated[
+        list[str], typer.Argument(help="A rule (OPS104), an error code (161002), a line of a log, or an operator.")
+    ],
+    lang: Annotated[
+        str | None, typer.Option("--lang", metavar="en|zh", help="Language of the answer. Default: the locale's.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
 ) -> None:
-    """Rebuild support_matrix/ from support_matrix/sources/, byte for byte. Needs a checkout."""
-    from opscan.cli.matrix_command import build
+    """Explain a rule, an error code of CANN, torch_npu, ATC or the driver, or an operator."""
+    from opscan.cli.explain_command import run
 
-    raise typer.Exit(_guarded(lambda: build(check), debug))
-
-
-def _guarded(work: Any, debug: bool) -> int:
-    """Run ``work``; errors become one message on stderr and their exit code."""
-    from opscan.cli.failing import report_error
-
-    try:
-        return int(work())
-    except KeyboardInterrupt:
-        typer.echo("Interrupted.", err=True)
-        return 130
-    except BrokenPipeError:
-        # Whoever read the output has seen enough; nothing may be flushed to the closed pipe at exit.
-        sys.stdout = None
-        return 0
-    except Exception as error:
-        return report_error(error, debug)
+    raise typer.Exit(guarded(lambda: run(subject, lang, json), debug))
 
 
 def main() -> None:

@@ -13,7 +13,7 @@ from opscan.matrix.claims import ClaimCode
 #: The schema number that this version of opscan reads.
 SCHEMA = 1
 
-_REINSTALL = "Install opscan again, or run `opscan matrix build` in a checkout."
+REINSTALL = "Install opscan again, or run `opscan matrix build` in a checkout."
 
 
 class Source(msgspec.Struct, frozen=True):
@@ -164,23 +164,28 @@ class CannFile(msgspec.Struct, frozen=True):
 class Converter(msgspec.Struct, frozen=True):
     """What torchair does with one ATen overload in the graph route.
 
-    ``raises``: a converter is registered, and all it does is raise. ``ge``: graph-engine operators that an implemented
-    one may emit. ``declared``: per declared case, the dtypes of its tensors in order.
+    ``raises``: a converter is registered, and all it does is raise. ``decomposed``: torchair replaces it by other
+    operators before conversion. ``ge``: graph-engine operators that an implemented one may emit. ``declared``: per
+    declared case, the dtypes of its tensors in order.
     """
 
-    status: Literal["implemented", "raises"]
+    status: Literal["implemented", "raises", "decomposed"]
     ge: tuple[str, ...] = ()
     declared: tuple[tuple[str, ...], ...] = ()
     source: str = ""
 
 
 class TorchairFile(msgspec.Struct, frozen=True):
-    """Converters by qualified overload; an overload that is not in the table has none."""
+    """Converters by qualified overload; an overload that is not in the table has none.
+
+    ``automatic``: an operator of another library than torch's own then gets one, if CANN has an operator of its name.
+    """
 
     schema: int
     release: str
     sources: tuple[Source, ...]
     ops: dict[str, Converter]
+    automatic: bool = False
 
 
 class OnnxOp(msgspec.Struct, frozen=True, rename={"borrowed": "from"}):
@@ -206,7 +211,11 @@ class OnnxFile(msgspec.Struct, frozen=True):
 
 
 class TorchNpuRelease(msgspec.Struct, frozen=True):
-    """``cann``: releases it is documented for. ``compatible``: documented as compatible (``8.5.X`` is a line)."""
+    """``cann``: releases it is documented for. ``compatible``: documented as compatible (``8.5.X`` is a line).
+
+    ``python``: versions for which there is a wheel, else documented ones. ``driver``: packages documented for it.
+    ``like``: for a release that no document names, the documented one that was built from the same kernels.
+    """
 
     torch: str
     table: bool
@@ -214,6 +223,7 @@ class TorchNpuRelease(msgspec.Struct, frozen=True):
     compatible: tuple[str, ...] = ()
     python: tuple[str, ...] = ()
     driver: tuple[str, ...] = ()
+    like: str = ""
 
 
 class CannRelease(msgspec.Struct, frozen=True):
@@ -305,6 +315,29 @@ class OverridesFile(msgspec.Struct, frozen=True):
     statements: tuple[Statement, ...] = ()
 
 
+class Drop(msgspec.Struct, frozen=True):
+    """Why a count of one table is lower at ``release`` than before: ``table`` as in ``cann/ascend910b apis``."""
+
+    table: str
+    release: str
+    reason: str
+
+
+class Unresolved(msgspec.Struct, frozen=True):
+    """Kernels that are named but in no table, and why that is right."""
+
+    kernels: tuple[str, ...]
+    reason: str
+
+
+class ExceptionsFile(msgspec.Struct, frozen=True):
+    """What :mod:`opscan.matrix.lint` would complain about, stated with its reason."""
+
+    schema: int
+    drops: tuple[Drop, ...] = ()
+    unresolved: tuple[Unresolved, ...] = ()
+
+
 File = TypeVar("File", bound=msgspec.Struct)
 
 
@@ -316,20 +349,20 @@ def load(path: Path, kind: type[File]) -> File:
     try:
         raw = path.read_bytes()
     except OSError as error:
-        raise MatrixError(f"{path}: {error.strerror or error}", _REINSTALL) from error
+        raise MatrixError(f"{path}: {error.strerror or error}", REINSTALL) from error
     try:
         schema = msgspec.json.decode(raw, type=_Header).schema
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise MatrixError(f"{path}: {error}", _REINSTALL) from error
+        raise MatrixError(f"{path}: {error}", REINSTALL) from error
     if schema != SCHEMA:
         raise MatrixError(
             f"{path}: key schema is {schema}, this opscan reads {SCHEMA}",
-            "Upgrade opscan." if schema > SCHEMA else _REINSTALL,
+            "Upgrade opscan." if schema > SCHEMA else REINSTALL,
         )
     try:
         return msgspec.json.decode(raw, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise MatrixError(f"{path}: {_where(raw, kind)}{error}", _REINSTALL) from error
+        raise MatrixError(f"{path}: {_where(raw, kind)}{error}", REINSTALL) from error
 
 
 class _Header(msgspec.Struct, frozen=True):
@@ -340,7 +373,7 @@ def _where(raw: bytes, kind: type[msgspec.Struct]) -> str:
     """The key of the first entry that does not fit, where the fault lies in a table (msgspec writes ``[...]``)."""
     document: dict[str, Any] = msgspec.json.decode(raw)
     hints = {field.name: field.type for field in msgspec.structs.fields(kind)}
-    for table in ("ops", "apis", "torch_npu", "cann", "socs"):
+    for table in ("ops", "apis", "torch_npu", "cann", "socs", "codes"):
         for key, entry in (document.get(table) or {}).items() if isinstance(document.get(table), dict) else ():
             try:
                 msgspec.convert({key: entry}, hints[table], str_keys=True)

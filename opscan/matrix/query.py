@@ -2,68 +2,75 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 from opscan.assessment import Evidence
+from opscan.errors import MatrixError
 from opscan.matrix.claims import KernelClaim, Registration
-from opscan.matrix.data import support_matrix_dir
-from opscan.matrix.files import (
-    CannFile,
-    ObservedFile,
-    ObservedOp,
-    OverridesFile,
-    RegistrationsFile,
-    ReleasesFile,
-    Row,
-    Statement,
-    load,
-)
+from opscan.matrix.data import find_table, matrix_roots
+from opscan.matrix.files import ObservedOp, OpEntry, OverridesFile, Row, Statement, load
+from opscan.matrix.graph_engine import judge_launch
 from opscan.matrix.join import Judgement, judge
-from opscan.matrix.launches import parse_launch
+from opscan.matrix.launches import LEGACY, parse_launch
+from opscan.matrix.releases import cann_tables, load_releases, nearness, torch_npu_releases
 from opscan.matrix.rows import match_rows
+from opscan.matrix.tables import (
+    CannTable,
+    ObservedTable,
+    RegistrationTable,
+    open_cann,
+    open_observed,
+    open_registrations,
+)
 from opscan.matrix.verdict import MOVES, Grounds, combine
 from opscan.target import Target
 
-#: The release whose launches were observed; others inherit them where they register the same keys.
-OBSERVED_RELEASE = "2.13.0"
-
 #: The dispatch keys that decide whether an operator reaches a kernel of torch_npu.
-_NPU_KEYS = frozenset({"PrivateUse1", "AutogradPrivateUse1"})
+NPU_KEYS = frozenset({"PrivateUse1", "AutogradPrivateUse1"})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Matrix:
-    """The support matrix for one target. Names are qualified overloads without ``.default``: ``aten::add.Tensor``."""
+    """The support matrix for one target. Names are qualified overloads without ``.default``: ``aten::add.Tensor``.
+
+    ``cann``: the table of the target's CANN release and SoC; where there is none, those of the nearest releases; empty
+    where the matrix knows nothing. ``observed_releases``: torch_npu releases observed on the SoC, the nearest first.
+    """
 
     target: Target
-    registrations: RegistrationsFile
-    observed_registrations: RegistrationsFile
-    observed: ObservedFile | None
-    cann: CannFile | None
+    registrations: RegistrationTable
+    cann: tuple[CannTable, ...]
+    observed_releases: tuple[str, ...]
     statements: tuple[Statement, ...]
     corrections: dict[str, Evidence]
-    root: Path
+    roots: tuple[Path, ...]
+    _observed: dict[str, ObservedTable] = field(default_factory=dict)
+    _others: dict[str, RegistrationTable] = field(default_factory=dict)
 
     @classmethod
     def load(cls, target: Target, root: Path | None = None) -> Matrix:
         """Open the files of ``target`` only. Raises MatrixError for a damaged file or an unknown torch_npu release."""
-        root = root or support_matrix_dir()
-        registrations = load(root / "torch_npu" / f"{target.torch_npu}.json", RegistrationsFile)
-        observed = root / "observed" / OBSERVED_RELEASE / f"{target.soc}.json"
-        cann = root / "cann" / target.cann / f"{target.soc}.json"
-        overrides = [load(path, OverridesFile) for path in sorted((root / "overrides").glob("*.json"))]
+        roots = (root,) if root else matrix_roots()
+        releases = load_releases(roots)
+        found = find_table(roots, f"torch_npu/{target.torch_npu}.json")
+        if found is None:
+            raise MatrixError(
+                f"the support matrix has no table of torch_npu {target.torch_npu}",
+                f"Build it: opscan matrix build --wheel {target.torch_npu}",
+            )
+        overrides = [load(path, OverridesFile) for r in roots for path in sorted((r / "overrides").glob("*.json"))]
+        observed = {path.parent.name for r in roots for path in (r / "observed").glob(f"*/{target.soc}.json")}
         return cls(
             target,
-            registrations,
-            registrations
-            if target.torch_npu == OBSERVED_RELEASE
-            else load(root / "torch_npu" / f"{OBSERVED_RELEASE}.json", RegistrationsFile),
-            load(observed, ObservedFile) if observed.exists() else None,
-            load(cann, CannFile) if cann.exists() else None,
+            open_registrations(found),
+            tuple(map(open_cann, cann_tables(roots, target.cann, target.soc))),
+            tuple(sorted(observed, key=lambda r: nearness(releases, target.torch_npu, r))),
             tuple(s for file in overrides for s in file.statements if _holds(s, target)),
             {c.id: Evidence("override", c.date, c.evidence, c.source) for file in overrides for c in file.corrections},
-            root,
+            roots,
         )
 
     @property
@@ -73,12 +80,20 @@ class Matrix:
 
     @property
     def knows_soc(self) -> bool:
-        """Whether kernels can be judged: there is a table for the target's CANN release and SoC."""
-        return self.cann is not None and self.observed is not None
+        """Whether kernels can be judged: there is a table for the target's CANN release and SoC, or near ones."""
+        return bool(self.cann and self.observed_releases)
+
+    @cached_property
+    def _by_key(self) -> dict[str, frozenset[str]]:
+        found: dict[str, set[str]] = {}
+        for name in self.registrations.ops:
+            for key in self._entry(name).keys:
+                found.setdefault(key, set()).add(name)
+        return {key: frozenset(names) for key, names in found.items()}
 
     def registered(self, key: str = "PrivateUse1") -> frozenset[str]:
         """Operators for which the release registers a kernel at a dispatch key."""
-        return frozenset(name for name, entry in self.registrations.ops.items() if key in entry.keys)
+        return self._by_key.get(key, frozenset())
 
     def registration(self, name: str) -> Registration | None:
         """What the release registers for an operator; None where its process does not have the operator at all."""
@@ -89,10 +104,7 @@ class Matrix:
 
     def releases_with(self, name: str) -> tuple[str, ...]:
         """torch_npu releases of the matrix that register an NPU kernel for the operator, oldest first."""
-        releases = load(self.root / "releases.json", ReleasesFile)
-        tables = [r for r in releases.torch_npu_order if releases.torch_npu[r].table]
-        files = {r: load(self.root / "torch_npu" / f"{r}.json", RegistrationsFile) for r in tables}
-        return tuple(r for r, file in files.items() if name in file.ops and _NPU_KEYS & set(file.ops[name].keys))
+        return tuple(r for r in torch_npu_releases(self.roots) if _npu_keys(self._release(r), name))
 
     def kernels(self, name: str, dtypes: tuple[str, ...], results: tuple[str, ...] = ()) -> KernelClaim:
         """What the kernels of ``name`` accept for these dtypes of its tensor arguments, in order.
@@ -103,35 +115,46 @@ class Matrix:
         for statement in self.statements:
             if _answers(statement, name, dtypes + results):
                 return _stated(statement)
-        if self.cann is None or self.observed is None:
+        if not self.knows_soc:
             detail = f"the matrix holds no table of CANN {self.target.cann} on {self.target.soc}"
             return KernelClaim("unknown", "no-table", detail=detail)
-        observed, observation = self._observations(name)
-        rows = match_rows(observed, dtypes, results)
-        if not rows:
-            return self._unverified(name, dtypes)
-        grounds = Grounds(observation, self.cann, self.corrections)
-        return combine(rows, [self._judge(row) for row in rows], grounds)
+        claims = [self._claim(table, name, dtypes, results) for table in self.cann]
+        if self.cann[0].release == self.target.cann:
+            return claims[0]
+        return _by_nearest(claims, self.cann, self.target.cann)
 
-    def _observations(self, name: str) -> tuple[tuple[Row, ...], Evidence]:
-        """The rows that tell of an operator on the target's release, and what they rest on.
+    def observed_rows(self, name: str) -> tuple[Row, ...]:
+        """Every row that may tell of an operator on the target's release, the nearest observed release first."""
+        return tuple(row for rows, _ in self._observations(name, self.target.cann) for row in rows)
+
+    def _claim(self, table: CannTable, name: str, dtypes: tuple[str, ...], results: tuple[str, ...]) -> KernelClaim:
+        for observed, observation in self._observations(name, table.release):
+            rows = match_rows(observed, dtypes, results)
+            if rows:
+                grounds = Grounds(observation, table, self.corrections)
+                return combine(rows, [_judge(row, table) for row in rows], grounds)
+        entry = self.registrations.ops.get(name)
+        detail = f"never observed at {' '.join(dtypes) or 'no tensor'}"
+        return KernelClaim("unknown", "unverified", detail=detail, kernels=entry.aclnn if entry else ())
+
+    def _observations(self, name: str, cann: str) -> Iterator[tuple[tuple[Row, ...], Evidence]]:
+        """The rows that tell of an operator on the target's release, and what they rest on, per observed release.
 
         A release that registers the same NPU kernels inherits every row; one that registers others inherits the rows
-        whose kernels its own implementation reaches. Rows seen on a runtime that lacks what the target's CANN lacks
-        come before those of a complete one.
+        whose kernels its own implementation reaches. Rows seen on a runtime that lacks what a CANN release lacks come
+        before those of a complete one.
         """
-        assert self.observed is not None
-        rows = self.observed.ops.get(name, ObservedOp(())).rows
-        detail = "observed on a simulated runtime"
-        if self.target.torch_npu != OBSERVED_RELEASE:
-            detail = f"observed on {OBSERVED_RELEASE}, same registration"
-            if _npu_keys(self.registrations, name) != _npu_keys(self.observed_registrations, name):
-                detail = f"observed on {OBSERVED_RELEASE}, kernels reachable in {self.target.torch_npu}"
-                rows = tuple(row for row in rows if self._reaches(name, row))
-        own = tuple(row for row in rows if self.target.cann in row.cann)
-        rows = own or tuple(row for row in rows if not row.cann) or rows
-        source = f"observed/{OBSERVED_RELEASE}/{self.target.soc}.json"
-        return rows, Evidence("observed", OBSERVED_RELEASE, detail, source)
+        for release in self.observed_releases:
+            rows = (self._observed_table(release).ops.get(name) or ObservedOp(())).rows
+            detail = "observed on a simulated runtime"
+            if self.target.torch_npu != release:
+                detail = f"observed on {release}, same registration"
+                if _npu_keys(self.registrations, name) != _npu_keys(self._release(release), name):
+                    detail = f"observed on {release}, kernels reachable in {self.target.torch_npu}"
+                    rows = tuple(row for row in rows if self._reaches(name, row))
+            own = tuple(row for row in rows if cann in row.cann)
+            rows = own or tuple(row for row in rows if not row.cann) or rows
+            yield rows, Evidence("observed", release, detail, f"observed/{release}/{self.target.soc}.json")
 
     def _reaches(self, name: str, row: Row) -> bool:
         """Whether the release's own implementation of an operator reaches every kernel that a row computes with."""
@@ -141,20 +164,58 @@ class Matrix:
             return False
         return bool(launched) and launched <= {*entry.aclnn, *MOVES}
 
-    def _judge(self, row: Row) -> list[Judgement]:
-        assert self.cann is not None
-        launches = [launch for text in row.kernels if (launch := parse_launch(text)) is not None]
-        return [judge(launch, self.cann.apis.get(launch.api), self.target.cann) for launch in launches]
+    def _entry(self, name: str) -> OpEntry:
+        return self.registrations.ops.get(name) or OpEntry()
 
-    def _unverified(self, name: str, dtypes: tuple[str, ...]) -> KernelClaim:
-        entry = self.registrations.ops.get(name)
-        detail = f"never observed at {' '.join(dtypes) or 'no tensor'}"
-        return KernelClaim("unknown", "unverified", detail=detail, kernels=entry.aclnn if entry else ())
+    def _observed_table(self, release: str) -> ObservedTable:
+        if release not in self._observed:
+            path = find_table(self.roots, f"observed/{release}/{self.target.soc}.json")
+            assert path is not None, "listed by load"
+            self._observed[release] = open_observed(path)
+        return self._observed[release]
+
+    def _release(self, release: str) -> RegistrationTable:
+        """The registrations of another release."""
+        if release == self.target.torch_npu:
+            return self.registrations
+        if release not in self._others:
+            path = find_table(self.roots, f"torch_npu/{release}.json")
+            if path is None:
+                raise MatrixError(f"the support matrix has no table of torch_npu {release}", "Install opscan again.")
+            self._others[release] = open_registrations(path)
+        return self._others[release]
 
 
-def _npu_keys(file: RegistrationsFile, name: str) -> frozenset[str] | None:
-    entry = file.ops.get(name)
-    return None if entry is None else _NPU_KEYS & set(entry.keys)
+#: SoCs before Ascend910B1, on which torch_npu lets single operators be narrowed to float16.
+_NARROWING = frozenset({"ascend310p", "ascend910"})
+
+
+def _judge(row: Row, cann: CannTable) -> list[Judgement]:
+    launches = [launch for text in row.kernels if (launch := parse_launch(text)) is not None]
+    narrows = cann.soc in _NARROWING
+    return [
+        judge_launch(launch, cann.ge.get(launch.api.removeprefix(LEGACY)), cann.release, narrows)
+        if launch.api.startswith(LEGACY)
+        else judge(launch, cann.apis.get(launch.api), cann.release)
+        for launch in launches
+    ]
+
+
+def _by_nearest(claims: list[KernelClaim], tables: tuple[CannTable, ...], cann: str) -> KernelClaim:
+    """The answer for a CANN release without a table of its own: what the nearest releases say, where they agree."""
+    near = " and ".join(table.release for table in tables)
+    mark = Evidence("cann", near, f"CANN {cann} has no table; the nearest releases answer")
+    first = claims[0]
+    if all(c.status == first.status for c in claims):
+        return replace(first, evidence=(*first.evidence, mark))
+    said = "; ".join(f"{c.status} at CANN {table.release}" for c, table in zip(claims, tables, strict=True))
+    detail = f"CANN {cann} has no table, and the nearest releases differ: {said}"
+    return replace(first, status="unknown", code="conflict", detail=detail, evidence=(*first.evidence, mark))
+
+
+def _npu_keys(table: RegistrationTable, name: str) -> frozenset[str]:
+    entry = table.ops.get(name)
+    return frozenset() if entry is None else NPU_KEYS & set(entry.keys)
 
 
 def _holds(statement: Statement, target: Target) -> bool:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import difflib
 import re
-from typing import get_args
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, get_args
+
+from msgspec.structs import replace
+from packaging.version import Version
 
 from opscan.errors import UsageError
-from opscan.matrix.data import support_matrix_dir
+from opscan.matrix.data import find_table, matrix_roots
 from opscan.matrix.files import ReleasesFile, SocsFile, load
 from opscan.target import Route, Target
 
@@ -27,21 +32,90 @@ def resolve_target(
     the CANN release it is documented for (else the newest of the matrix), ascend910b. Raises UsageError for what is
     unknown.
     """
-    root = support_matrix_dir()
-    releases = load(root / "releases.json", ReleasesFile)
+    roots = matrix_roots()
+    releases = load_releases(roots)
     chosen_npu = _torch_npu(torch_npu, host_torch, releases)
     chosen_cann = _cann(cann, chosen_npu, releases)
-    chosen_soc, warnings = _soc(soc or DEFAULT_SOC, load(root / "socs.json", SocsFile))
+    chosen_soc, warnings = _soc(soc or DEFAULT_SOC, load_socs(roots))
     if route not in get_args(Route):
         raise _unknown("route", route, get_args(Route))
-    warnings += _pairing(chosen_npu, chosen_cann, releases)
+    warnings += _pairing(chosen_npu, chosen_cann, releases) + _without_table(roots, chosen_cann, chosen_soc)
     return Target(chosen_npu, chosen_cann, chosen_soc, route), warnings  # type: ignore[arg-type]
 
 
-def torch_npu_releases() -> tuple[str, ...]:
-    """torch_npu releases of the matrix, from the oldest to the newest."""
-    releases = load(support_matrix_dir() / "releases.json", ReleasesFile)
+def part_of(name: str) -> str:
+    """Which part of a target ``name`` names: ``torch_npu``, ``cann`` or ``soc``. Raises UsageError for none of them."""
+    roots = matrix_roots()
+    releases = load_releases(roots)
+    if name in releases.torch_npu:
+        return "torch_npu"
+    if name in releases.cann:
+        return "cann"
+    socs = load_socs(roots)
+    try:
+        _soc(name, socs)
+    except UsageError as error:
+        known = [*torch_npu_releases(roots), *releases.cann_order, *socs.socs]
+        raise _unknown("torch_npu release, CANN release or SoC", name, known) from error
+    return "soc"
+
+
+def load_releases(roots: tuple[Path, ...]) -> ReleasesFile:
+    """``releases.json`` of the matrix, with the releases that a user's own tables add."""
+    *own, packaged = (load(path, ReleasesFile) for root in roots if (path := root / "releases.json").is_file())
+    for file in own:
+        packaged = replace(
+            packaged,
+            torch_npu={**packaged.torch_npu, **file.torch_npu},
+            cann={**packaged.cann, **file.cann},
+            torch_npu_order=_merged(packaged.torch_npu_order, file.torch_npu_order, Version),
+            cann_order=_merged(packaged.cann_order, file.cann_order, cann_key),
+        )
+    return packaged
+
+
+def _merged(order: tuple[str, ...], more: tuple[str, ...], key: Callable[[str], Any]) -> tuple[str, ...]:
+    return order if set(more) <= set(order) else tuple(sorted({*order, *more}, key=key))
+
+
+def load_socs(roots: tuple[Path, ...]) -> SocsFile:
+    """``socs.json`` of the matrix."""
+    return load(roots[-1] / "socs.json", SocsFile)
+
+
+def torch_npu_releases(roots: tuple[Path, ...] | None = None) -> tuple[str, ...]:
+    """torch_npu releases with a table, from the oldest to the newest."""
+    releases = load_releases(roots or matrix_roots())
     return tuple(r for r in releases.torch_npu_order if releases.torch_npu[r].table)
+
+
+def nearness(releases: ReleasesFile, release: str, other: str) -> tuple[int, int]:
+    """A key that sorts torch_npu releases by how near they are to ``release``; of two equally near, the newer first."""
+    order = {r: place for place, r in enumerate(releases.torch_npu_order)}
+    here, there = order.get(release, len(order)), order.get(other, -len(order))
+    return abs(here - there), -there
+
+
+def cann_tables(roots: tuple[Path, ...], cann: str, soc: str) -> tuple[Path, ...]:
+    """The table of a CANN release and SoC; where there is none, those of the nearest releases that have one."""
+    own = find_table(roots, f"cann/{cann}/{soc}.json")
+    if own is not None:
+        return (own,)
+    entry = load_releases(roots).cann.get(cann)
+    near = (find_table(roots, f"cann/{r}/{soc}.json") for r in (entry.nearest if entry else ()))
+    return tuple(path for path in near if path is not None)
+
+
+def cann_key(release: str) -> tuple[int, int, bool, int, bool, str]:
+    """The order of CANN releases: 8.0.RC3 comes before 8.0.0, 9.2.0-beta.1 before 9.2.0; a line (8.5.X) counts as its
+    first release.
+    """
+    match = re.fullmatch(r"(\d+)\.(\d+)\.(RC)?(\d+|X)(.*)", release)
+    if match is None:
+        raise ValueError(f"not a CANN release: {release}")
+    last = 0 if match[4] == "X" else int(match[4])
+    candidate, final = bool(match[3]), not match[5].startswith("-")
+    return int(match[1]), int(match[2]), not candidate, last, final, match[5]
 
 
 def _torch_npu(asked: str | None, host_torch: str | None, releases: ReleasesFile) -> str:
@@ -100,6 +174,15 @@ def _pairing(torch_npu: str, cann: str, releases: ReleasesFile) -> tuple[str, ..
         f"its documents name CANN {', '.join(entry.cann)}" if entry.cann else "no CANN release is documented for it"
     )
     return (f"torch_npu {torch_npu} is not documented for CANN {cann}: {documented}.",)
+
+
+def _without_table(roots: tuple[Path, ...], cann: str, soc: str) -> tuple[str, ...]:
+    if find_table(roots, f"cann/{cann}/{soc}.json") is not None:
+        return ()
+    near = " and ".join(path.parent.name for path in cann_tables(roots, cann, soc))
+    if not near:
+        return (f"The matrix has no table of CANN {cann} on {soc}: what kernels accept is unknown.",)
+    return (f"The matrix has no table of CANN {cann} on {soc}: the nearest, {near}, answer where they agree.",)
 
 
 def _unknown(what: str, asked: str, names: tuple[str, ...] | list[str], shown: tuple[str, ...] = ()) -> UsageError:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from itertools import groupby
 
 from opscan.matrix.files import Row
+from opscan.matrix.launches import LEGACY
 
 Dtypes = tuple[str, ...]
 
@@ -53,5 +54,12 @@ def _nested(one: frozenset[str], other: frozenset[str]) -> bool:
 
 
 def _tensor_dtypes(row: Row) -> set[str]:
-    words = " ".join(row.kernels).replace("[", " ").replace("]", " ").split()
-    return {dtype for word in words if word[:2] in ("T:", "L:") for dtype in word[2:].split(",")}
+    """The dtypes in a row's launches: ``T:`` and ``L:`` words, and every word of a launch of the legacy path."""
+    found: set[str] = set()
+    for kernel in row.kernels:
+        words = kernel.rpartition("[")[2].rstrip("]").split()
+        if kernel.startswith(LEGACY):
+            found |= {word for word in words if word not in (">", "null")}
+        else:
+            found |= {dtype for word in words if word[:2] in ("T:", "L:") for dtype in word[2:].split(",")}
+    return found

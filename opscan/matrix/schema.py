@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from jsonschema import Draft202012Validator
+
+from opscan.errors import MatrixError
+from opscan.matrix.data import support_matrix_dir
 
 #: Schema name → the files it describes, below ``support_matrix/``.
 FILES = {
@@ -19,24 +23,45 @@ FILES = {
     "releases": "releases.json",
     "socs": "socs.json",
     "overrides": "overrides/*.json",
+    "exceptions": "exceptions.json",
+    "errors": "errors.json",
 }
 
 
 def check_schemas(root: Path) -> list[str]:
     """What does not fit: ``file: key: problem``. An empty list is a clean tree."""
-    return [problem for name in FILES for problem in _problems(root, name)]
+    return [
+        f"{path.relative_to(root)}: {key}: {message}"
+        for name, pattern in FILES.items()
+        for path in sorted(root.glob(pattern))
+        for key, message in problems_of(path, name)
+    ]
+
+
+def problems_of(path: Path, name: str) -> Iterator[tuple[str, str]]:
+    """(key, problem) of one file against the packaged schema ``name``. Raises MatrixError where it is no JSON object."""
+    for error in _validator(name).iter_errors(document(path)):
+        where = ".".join(str(part) for part in error.absolute_path) or "(file)"
+        yield where, error.message[:200]
+
+
+def document(path: Path) -> dict[str, Any]:
+    """The file as plain values. Raises MatrixError where it is no JSON object."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise MatrixError(f"{path}: {error}") from error
+    if not isinstance(content, dict):
+        raise MatrixError(f"{path}: is no JSON object")
+    return content
+
+
+@cache
+def _validator(name: str) -> Draft202012Validator:
+    return Draft202012Validator(load_schema(support_matrix_dir(), name))
 
 
 def load_schema(root: Path, name: str) -> dict[str, Any]:
     """The schema of one kind of file."""
     schema: dict[str, Any] = json.loads((root / "schema" / f"{name}.schema.json").read_text(encoding="utf-8"))
     return schema
-
-
-def _problems(root: Path, name: str) -> Iterator[str]:
-    validator = Draft202012Validator(load_schema(root, name))
-    for path in sorted(root.glob(FILES[name])):
-        document = json.loads(path.read_text(encoding="utf-8"))
-        for error in validator.iter_errors(document):
-            where = ".".join(str(part) for part in error.absolute_path) or "(file)"
-            yield f"{path.relative_to(root)}: {where}: {error.message[:200]}"

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from opscan.assessment import Evidence
 from opscan.matrix.claims import KernelClaim
-from opscan.matrix.files import CannFile, Row
+from opscan.matrix.files import Row
 from opscan.matrix.join import Judgement
-from opscan.matrix.launches import parse_launch
+from opscan.matrix.launches import LEGACY, parse_launch
+from opscan.matrix.tables import CannTable
 
 #: Kernels that only move or fill memory. An operator that launches nothing else but copies to the host and back
 #: computes there.
@@ -24,7 +25,7 @@ class Grounds:
     """What a claim can cite: the observation, the CANN table, and the reviewed corrections by id."""
 
     observation: Evidence
-    cann: CannFile
+    cann: CannTable
     corrections: dict[str, Evidence]
 
 
@@ -120,10 +121,18 @@ def _on_ai_cpu(judged: list[list[Judgement]]) -> Judgement | None:
 def _evidence(decisive: Judgement, judgements: list[Judgement], grounds: Grounds) -> tuple[Evidence, ...]:
     """The observation, the page of the API that decides, and what stood in for a missing or mistaken list."""
     found, cann = [grounds.observation], grounds.cann
-    page = cann.apis.get(decisive.api)
-    if page is not None:
-        found.append(Evidence("cann", cann.release, decisive.api, page.source))
+    if source := _page(decisive.api, cann):
+        found.append(Evidence("cann", cann.release, decisive.api, source))
     for release in sorted({r for j in judgements for r in j.borrowed}):
         found.append(Evidence("cann", release, f"lists that CANN {cann.release} leaves out"))
     found += [grounds.corrections[ident] for ident in sorted({i for j in judgements for i in j.corrected})]
     return tuple(found)
+
+
+def _page(api: str, cann: CannTable) -> str:
+    """The source of what the table says of an API, or of a graph-engine operator's first kernel."""
+    if not api.startswith(LEGACY):
+        page = cann.apis.get(api)
+        return page.source if page else ""
+    op = cann.ge.get(api.removeprefix(LEGACY))
+    return "" if op is None else next((k.source for k in op.kernels), op.source)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Hashable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -126,7 +127,7 @@ def _settled(kernels: list[GeKernel]) -> tuple[GeKernel, ...]:
     return tuple(dict.fromkeys(plain or kernels))
 
 
-def _kernel(row: dict[str, Any]) -> GeKernel:
+def _kernel(row: dict[Hashable, Any]) -> GeKernel:
     bound = row.get("how") == "prototype"
     source = f"{row['repo']} {row['source']} @{row['commit'][:12]}"
     return GeKernel(_ENGINES[row["engine"]], _parameters(row["dtypes"], bound), row["experimental"] == "1", "", source)

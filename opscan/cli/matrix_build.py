@@ -1,0 +1,81 @@
+"""``opscan matrix build``: rebuild a checkout from its sources, or add tables of the user's own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from opscan.cli.progress import Spinner
+from opscan.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class BuildArguments:
+    """The options of a build, as typed."""
+
+    wheel: str | None
+    cann_home: Path | None
+    source: Path | None
+    cann: str | None
+    check: bool
+
+
+def build(arguments: BuildArguments) -> int:
+    """0 where all files are written, or were as their sources yield them; 1 where a check found a difference."""
+    asked = [arguments.wheel, arguments.cann_home, arguments.source]
+    if sum(a is not None for a in asked) > 1:
+        raise UsageError("--wheel, --cann-home and --source each build tables of their own", "Give one at a time.")
+    if any(a is not None for a in asked):
+        if arguments.check:
+            raise UsageError("--check compares a checkout with its sources", "Leave out --check.")
+        return _own_tables(arguments)
+    return _checkout(arguments.check)
+
+
+def _own_tables(arguments: BuildArguments) -> int:
+    from opscan.matrix.data import user_matrix_dir
+
+    destination = user_matrix_dir()
+    with Spinner() as spinner:
+        if arguments.wheel is not None:
+            from opscan.matrix.build.wheel import build_wheel
+
+            written = build_wheel(arguments.wheel, destination, spinner.update)
+        elif arguments.cann_home is not None:
+            from opscan.matrix.build.cann_home import build_cann_home
+
+            written = build_cann_home(arguments.cann_home, destination, spinner.update, arguments.cann)
+        else:
+            from opscan.matrix.build.source_tree import build_source
+
+            assert arguments.source is not None
+            if arguments.cann is None:
+                raise UsageError("--source does not tell its CANN release", "Add --cann RELEASE, as in --cann 9.1.0.")
+            written = build_source(arguments.source, arguments.cann, destination, spinner.update)
+    for path in written:
+        print(f"wrote {path}")
+    return 0
+
+
+def _checkout(check_only: bool) -> int:
+    from opscan.matrix.build import build_all, check
+    from opscan.matrix.data import support_matrix_dir
+
+    root = support_matrix_dir()
+    if not (root / "sources").is_dir():
+        raise UsageError(
+            "The support matrix is built from support_matrix/sources/, which an installed opscan does not carry.",
+            "Run this in a checkout, installed with pip install -e ., or add tables of your own: "
+            "--wheel, --cann-home or --source.",
+        )
+    with Spinner() as spinner:
+        spinner.update("reading raw tables")
+        if check_only:
+            differing = check(root)
+            for path in differing:
+                print(f"differs from its sources: {path}")
+            return 1 if differing else 0
+        written = build_all(root)
+    for path in written:
+        print(f"wrote {path}")
+    return 0

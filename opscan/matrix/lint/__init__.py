@@ -1,0 +1,38 @@
+"""Checks of the whole matrix: the form of each file, and that the files agree with each other.
+
+One file a check; each yields problems. What is known and accepted is stated, with its reason, in
+``support_matrix/exceptions.json``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from opscan.matrix.data import find_table
+from opscan.matrix.files import ExceptionsFile, load
+from opscan.matrix.lint import betas, contradictions, counts, forms, kernels, releases
+from opscan.matrix.lint.problem import Problem
+
+_CHECKS: dict[str, Callable[[tuple[Path, ...], ExceptionsFile], Iterator[Problem]]] = {
+    "releases and SoCs": releases.check,
+    "kernels": kernels.check,
+    "contradictions": contradictions.check,
+    "counts": counts.check,
+    "betas": betas.check,
+}
+
+
+def lint(roots: tuple[Path, ...], progress: Callable[[str], None] = lambda _: None) -> tuple[Problem, ...]:
+    """Every problem of the matrix below ``roots``; the checks between files run only where each file fits its form."""
+    progress("forms")
+    problems = tuple(problem for root in roots if root.is_dir() for problem in forms.check(root))
+    if problems:
+        return problems
+    path = find_table(roots, "exceptions.json")
+    stated = load(path, ExceptionsFile) if path else ExceptionsFile(1)
+    found: list[Problem] = []
+    for name, check in _CHECKS.items():
+        progress(name)
+        found += check(roots, stated)
+    return tuple(found)

@@ -1,0 +1,37 @@
+"""The converters of the graph route in one torch_npu release."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from opscan.matrix.data import find_table, matrix_roots
+from opscan.matrix.files import Converter, load
+from opscan.matrix.tables import Entries
+
+
+@dataclass(frozen=True, slots=True)
+class TorchairTable:
+    """Converters by qualified overload; an overload that is not there has none."""
+
+    release: str
+    ops: Entries[Converter]
+
+    @classmethod
+    def load(cls, torch_npu: str, roots: tuple[Path, ...] | None = None) -> TorchairTable | None:
+        """The table of a torch_npu release, the user's own before the built-in one; None where there is none.
+
+        Raises MatrixError for a damaged file.
+        """
+        path = find_table(matrix_roots() if roots is None else roots, f"torchair/{torch_npu}.json")
+        if path is None:
+            return None
+        file = load(path, _Torchair)
+        return cls(file.release, Entries(path, "ops", Converter, file.ops))
+
+
+class _Torchair(msgspec.Struct, frozen=True):
+    release: str
+    ops: dict[str, msgspec.Raw]

@@ -1,0 +1,109 @@
+"""What CANN says of one kernel: an aclnn API or a graph-engine operator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from opscan.matrix.files import Api, GeOp
+from opscan.matrix.query import Matrix
+
+
+@dataclass(frozen=True, slots=True)
+class KernelParameter:
+    """``kernel``: the engine that computes it; ``note``: where its list comes from, and what is doubtful in it."""
+
+    kernel: str
+    io: str
+    name: str
+    dtypes: tuple[str, ...]
+    ranks: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """``cann``: the release whose table answers, which is the nearest one where the target's has none."""
+
+    name: str
+    cann: str
+    soc: str
+    state: Literal["supported", "not on this SoC", "unknown", "experimental"]
+    parameters: tuple[KernelParameter, ...]
+    notes: tuple[str, ...]
+    sources: tuple[str, ...]
+
+
+def kernel(matrix: Matrix, name: str) -> Kernel | None:
+    """What the target's CANN says of ``aclnnIndex`` or ``GE Index``; None where ``name`` is no kernel's name."""
+    ge = name.removeprefix("GE ")
+    table = next(iter(matrix.cann), None)
+    if not name.startswith(("aclnn", "GE ")):
+        return None
+    if table is None:
+        return _unknown(name, matrix, "the matrix holds no table of this CANN release on this SoC")
+    if name.startswith("GE "):
+        op = table.ge.get(ge)
+        return _ge(name, op, table.release, table.soc) if op else _unknown(name, matrix, "no table lists it")
+    api = table.apis.get(name)
+    return _aclnn(name, api, table.release, table.soc) if api else _unknown(name, matrix, "no table lists it")
+
+
+def _unknown(name: str, matrix: Matrix, why: str) -> Kernel:
+    return Kernel(name, matrix.target.cann, matrix.target.soc, "unknown", (), (why,), ())
+
+
+def _aclnn(name: str, api: Api, cann: str, soc: str) -> Kernel:
+    parameters = tuple(
+        KernelParameter("aclnn", p.io, parameter, p.dtypes, p.ranks, _note(p.borrowed, p.disputed, p.contested, p.corrected))
+        for parameter, p in api.params.items()
+    )
+    notes = []
+    if api.ai_cpu:
+        notes.append(f"on the AI CPU, slowly: {' '.join(api.ai_cpu)}")
+    if api.borrowed:
+        notes.append(f"from CANN {api.borrowed}")
+    if api.disputed:
+        notes.append(f"disputed: {api.disputed}")
+    if api.corrected:
+        notes.append(f"corrected: {api.corrected}")
+    state: Literal["supported", "not on this SoC"] = "supported" if api.supported else "not on this SoC"
+    return Kernel(name, cann, soc, state, parameters, tuple(notes), tuple(filter(None, [api.source])))
+
+
+def _note(borrowed: str, disputed: tuple[str, ...], contested: tuple[str, ...], corrected: str) -> str:
+    parts = [
+        f"from CANN {borrowed}" if borrowed else "",
+        f"disputed: {' '.join(disputed)}" if disputed else "",
+        f"excluded by a note: {' '.join(contested)}" if contested else "",
+        f"corrected: {corrected}" if corrected else "",
+    ]
+    return "; ".join(part for part in parts if part)
+
+
+def _ge(name: str, op: GeOp, cann: str, soc: str) -> Kernel:
+    parameters = tuple(
+        KernelParameter(
+            k.engine.replace("_", " "),
+            p.io,
+            p.name + ("?" if p.optional else ""),
+            p.dtypes,
+            note="; ".join(
+                filter(
+                    None,
+                    [
+                        f"from CANN {k.borrowed}" if k.borrowed else "",
+                        "of the prototype, for no SoC in particular" if p.bound else "",
+                        "experimental" if k.experimental else "",
+                    ],
+                )
+            ),
+        )
+        for k in op.kernels
+        for p in k.params
+    )
+    sources = tuple(dict.fromkeys(filter(None, [op.source, *(k.source for k in op.kernels)])))
+    if op.absent:
+        return Kernel(name, cann, soc, "not on this SoC", (), (), sources)
+    experimental = all(k.experimental for k in op.kernels)
+    return Kernel(name, cann, soc, "experimental" if experimental else "supported", parameters, (), sources)

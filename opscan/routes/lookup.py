@@ -1,0 +1,116 @@
+"""One operator's answers in every route for one target, and its history over releases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from opscan.assessment import Verdict
+from opscan.errors import UsageError
+from opscan.matrix.names import nearest
+from opscan.matrix.onnx_table import NEWEST_OPSET
+from opscan.matrix.query import NPU_KEYS, Matrix
+from opscan.matrix.releases import load_releases, torch_npu_releases
+from opscan.matrix.tables import RegistrationTable, open_registrations
+from opscan.matrix.torchair_table import TorchairTable
+from opscan.routes.answer import Answer
+from opscan.routes.eager import observed_dtypes
+from opscan.routes.routes import answer, routes_of
+from opscan.target import Target
+
+#: What people compute in, in the order of a report.
+DTYPES = ("float32", "float16", "bfloat16", "float64", "int64", "int32", "int8", "uint8", "bool", "complex64")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Consecutive releases of which the same holds."""
+
+    first: str
+    last: str
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """``eager``: how each torch_npu release registers the operator; ``graph``: what its torchair does with it.
+
+    ``cann``: the verdict of the eager route on ``soc`` for ``dtype`` with the newest torch_npu, per CANN release.
+    """
+
+    operator: str
+    soc: str
+    dtype: str
+    eager: tuple[Span, ...]
+    graph: tuple[Span, ...]
+    cann: tuple[tuple[str, Verdict], ...]
+
+
+def look_up(
+    matrix: Matrix, operator: str, dtypes: Sequence[str] = (), opset: int = NEWEST_OPSET
+) -> tuple[Answer, ...]:
+    """The answers of every route that knows operators of this kind, per dtype.
+
+    Without ``dtypes``: those in which the operator was observed, else the ones that people compute in. Raises
+    UsageError for an operator that no table of the target knows.
+    """
+    routes = routes_of(matrix, operator)
+    if not routes:
+        known = [*matrix.registrations.ops]
+        near = nearest(operator, known)
+        hint = f"Did you mean {', '.join(near)}?" if near else "Names look like aten::add.Tensor or ai.onnx::Add."
+        raise UsageError(f"no table of the target knows an operator {operator!r}", hint)
+    asked = tuple(dtypes) or _dtypes(matrix, operator)
+    return tuple(answer(matrix, route, operator, dtype, opset) for route in routes for dtype in asked)
+
+
+def _dtypes(matrix: Matrix, operator: str) -> tuple[str, ...]:
+    seen = set(observed_dtypes(matrix, operator))
+    return tuple(d for d in DTYPES if d in seen) or DTYPES[:4]
+
+
+def history(matrix: Matrix, operator: str, dtype: str = "float32") -> History:
+    """How the operator fared over all releases of the matrix; opens every table."""
+    names = torch_npu_releases(matrix.roots)
+    tables = {r: open_registrations(matrix.registrations.ops.path.with_name(f"{r}.json")) for r in names}
+    converters = {r: TorchairTable.load(r, matrix.roots) for r in names}
+    if not any(operator in table.ops for table in tables.values()):
+        look_up(matrix, operator)  # raises with the nearest names
+    cann = []
+    for release, entry in load_releases(matrix.roots).cann.items():
+        if matrix.target.soc in entry.socs:
+            target = Target(matrix.target.torch_npu, release, matrix.target.soc)
+            cann.append((release, answer(Matrix.load(target), "eager", operator, dtype).ruling.verdict))
+    return History(
+        operator,
+        matrix.target.soc,
+        dtype,
+        _spans(names, lambda r: _registered(tables[r], operator)),
+        _spans(names, lambda r: _converted(converters[r], operator)),
+        tuple(sorted(cann, key=lambda item: load_releases(matrix.roots).cann_order.index(item[0]))),
+    )
+
+
+def _spans(releases: Sequence[str], state: Callable[[str], str]) -> tuple[Span, ...]:
+    grouped = ((key, list(group)) for key, group in groupby(releases, key=state))
+    return tuple(Span(group[0], group[-1], key) for key, group in grouped)
+
+
+def _registered(table: RegistrationTable, operator: str) -> str:
+    entry = table.ops.get(operator)
+    if entry is None:
+        return "not in its torch"
+    if NPU_KEYS & set(entry.keys):
+        how = f" ({', '.join(entry.impl)})" if entry.impl else ""
+        return f"registered{how}" + (", computes on the CPU" if entry.hidden_cpu else "")
+    if any(key.startswith("Composite") for key in entry.keys):
+        return "composite: its parts decide"
+    return "CPU fallback" if "CPU" in entry.keys else "no kernel"
+
+
+def _converted(table: TorchairTable | None, operator: str) -> str:
+    if table is None:
+        return "no table"
+    converter = table.ops.get(operator)
+    return "no converter" if converter is None else f"converter {converter.status}"

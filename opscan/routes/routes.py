@@ -1,0 +1,28 @@
+"""One operator's answer in any route."""
+
+from __future__ import annotations
+
+from opscan.matrix.onnx_table import NEWEST_OPSET
+from opscan.matrix.query import Matrix
+from opscan.matrix.torchair_table import TorchairTable
+from opscan.routes.answer import Answer
+from opscan.routes.eager import eager
+from opscan.routes.graph import graph
+from opscan.target import Route
+
+
+def answer(matrix: Matrix, route: Route, operator: str, dtype: str, opset: int = NEWEST_OPSET) -> Answer:
+    """What calls of ``operator`` (``aten::add.Tensor``) on tensors of ``dtype`` meet in ``route`` on the target.
+
+    ``opset``: the ONNX opset of the offline route.
+    """
+    if route == "eager":
+        return eager(matrix, operator, dtype)
+    return graph(matrix, operator, dtype)
+
+
+def routes_of(matrix: Matrix, operator: str) -> tuple[Route, ...]:
+    """The routes that an operator can be asked about; empty where no table knows its name."""
+    converters = TorchairTable.load(matrix.target.torch_npu, matrix.roots)
+    known = operator in matrix.registrations.ops or (converters is not None and operator in converters.ops)
+    return ("eager", "graph") if known else ()
