@@ -19,6 +19,7 @@ from opscan.matrix.build.cann_home.onnx_plugins import onnx_file, read_plugins
 from opscan.matrix.build.cann_home.op_info import read_op_info
 from opscan.matrix.build.cann_home.packaged import corrected_apis, packaged_cann, packaged_onnx
 from opscan.matrix.build.cann_home.prototypes import read_prototypes
+from opscan.matrix.build.cann_home.releases import with_cann_release
 from opscan.matrix.build.cann_home.toolkit import AI_CORE, Toolkit, find_toolkit, soc_folders, socs_of
 from opscan.matrix.build.writing import render, write
 from opscan.matrix.data import support_matrix_dir
@@ -34,7 +35,8 @@ def build_cann_home(
     release: str | None = None,
     packaged: Path | None = None,
 ) -> list[Path]:
-    """Write ``cann/<release>/<soc>.json`` and ``onnx/<release>.json`` of an installed toolkit below ``destination``.
+    """Write ``cann/<release>/<soc>.json`` and ``onnx/<release>.json`` of an installed toolkit below ``destination``,
+    and its release into ``releases.json`` there.
 
     ``release``: the toolkit's, where no file of it tells. ``packaged``: the folder of the packaged tables. Returns the
     files, sorted; what is left out is told to ``progress``. Raises UsageError for a folder that is no toolkit, and
@@ -50,6 +52,9 @@ def build_cann_home(
         files[f"onnx/{toolkit.release}.json"] = render(onnx, ("ops",))
     else:
         progress("no ONNX plugin is installed (opp/built-in/framework/onnx): the packaged ONNX table stays")
+    socs = frozenset(Path(name).stem for name in files if name.startswith("cann/"))
+    source = f"installed CANN {toolkit.release}"
+    files["releases.json"] = with_cann_release(destination, root, toolkit.release, socs, source)
     for name, content in files.items():
         write(destination / name, content)
     return sorted(destination / name for name in files)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from msgspec.structs import replace
 
 from opscan.matrix.build.cann_home.strings import printable
-from opscan.matrix.build.cann_home.toolkit import Toolkit, read_operators
+from opscan.matrix.build.cann_home.toolkit import Toolkit, read_operators, read_text
 from opscan.matrix.files import CannFile, GeKernel, GeOp
 
 #: Operators that the graph engine carries out itself, without a kernel
@@ -132,13 +133,18 @@ _OTHER_ENGINES = (
     "opp/built-in/op_impl/vector_core/tbe/config/**/*.json",
 )
 
-#: Libraries that rewrite a graph before kernels are chosen: an operator that they name may become others.
+#: What rewrites a graph before kernels are chosen: an operator that it names may become others
+#: (``compiler/engines/nn_engine/optimizer/fe_config/fe.ini`` of hicann/ge @ffdcbc9f7496).
 _REWRITERS = (
-    "*-linux/lib64/plugin/**/*fusion_pass*.so",
-    "lib64/plugin/**/*fusion_pass*.so",
-    "compiler/lib64/plugin/**/*fusion_pass*.so",
-    "opp/built-in/**/*fusion_pass*.so",
+    "opp/built-in/fusion_pass/**/*.so",
+    "opp/built-in/fusion_rules/**/*.json",
+    *(
+        f"{libraries}/plugin/opskernel/{part}"
+        for libraries in ("*-linux/lib64", "lib64", "compiler/lib64")
+        for part in ("fusion_pass/**/*.so", "fusion_rules/**/*.json", "libfe.so")
+    ),
 )
+_TYPE = r"[A-Z]\w+"
 
 Kernels = Mapping[str, tuple[GeKernel, ...]]
 
@@ -158,12 +164,15 @@ class Absences:
 
 
 def read_spared(toolkit: Toolkit) -> frozenset[str]:
-    """Operators that need no AI Core kernel: those of other engines, and those that rewriting libraries name."""
+    """Operators that need no AI Core kernel: those of other engines, and those that are rewritten into others."""
     names: set[str] = set()
     for path in toolkit.files(*_OTHER_ENGINES):
         names |= read_operators(toolkit, path).keys()
     for path in toolkit.files(*_REWRITERS):
-        names |= set(printable(toolkit, path, rb"[A-Z]\w+"))
+        if path.suffix == ".so":
+            names |= set(printable(toolkit, path, _TYPE.encode()))
+        else:
+            names |= set(re.findall(f'"({_TYPE})"', read_text(toolkit, path)))
     return frozenset(names)
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from opscan.matrix.build.cann_home.headers import InstalledApis, Signature
-from opscan.matrix.build.releases import cann_key
 from opscan.matrix.files import Api, CannFile, OnnxFile, Parameter, load
+from opscan.matrix.releases import cann_key
 
-#: Why an API counts as existing or absent.
-HEADERS = "headers of the installed toolkit"
+#: Why an API counts as absent.
+_HEADERS = "headers of the installed toolkit"
 
 
 def packaged_cann(root: Path, release: str, soc: str) -> CannFile | None:
@@ -34,30 +34,27 @@ def _nearest(releases: list[str], asked: str) -> str | None:
 
 
 def corrected_apis(packaged: CannFile | None, installed: InstalledApis, release: str) -> dict[str, Api]:
-    """The packaged APIs, with those that the toolkit lacks absent and those that only it has added.
+    """The packaged APIs, those that the toolkit lacks absent. Without headers nothing is corrected.
 
-    A documented "no" for a SoC stays: a header tells that an API exists, not where it runs. Without headers nothing is
-    corrected.
+    A header tells that an API exists, neither on which SoC nor for which dtypes: an API that only the toolkit has
+    stays undocumented, and one that the documents of its release deny to the SoC stays denied.
     """
     apis = {}
-    borrowed = "" if packaged is None or packaged.release == release else packaged.release
     for name, api in (packaged.apis if packaged else {}).items():
         if installed.known() and name.startswith("aclnn") and not installed.has(name):
-            apis[name] = Api(False, source=HEADERS)
-        else:
-            apis[name] = _with_signature(_from(api, borrowed), installed.declared.get(name))
-    for name, signature in installed.declared.items():
-        if name not in apis:
-            apis[name] = Api(True, (signature,), source=HEADERS)
+            apis[name] = Api(False, source=_HEADERS)
+            continue
+        if packaged is not None and packaged.release != release:
+            api = _from(api, packaged.release, installed.has(name))
+        apis[name] = _with_signature(api, installed.declared.get(name))
     return dict(sorted(apis.items()))
 
 
-def _from(api: Api, release: str) -> Api:
-    """The entry, marked as taken from another release."""
-    if not release:
-        return api
+def _from(api: Api, release: str, exists: bool) -> Api:
+    """The entry, marked as taken from another release. Its "no" is in doubt where the toolkit declares the API."""
     params = {name: _parameter_from(parameter, release) for name, parameter in api.params.items()}
-    return replace(api, borrowed=api.borrowed or release, params=params)
+    doubt = f"only CANN {release} documents that, and the {_HEADERS} declare it" if exists and not api.supported else ""
+    return replace(api, borrowed=api.borrowed or release, params=params, disputed=api.disputed or doubt)
 
 
 def _parameter_from(parameter: Parameter, release: str) -> Parameter:
