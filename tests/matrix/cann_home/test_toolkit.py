@@ -95,6 +95,15 @@ def test_what_is_no_toolkit(tmp_path: Path) -> None:
         find_toolkit(tmp_path)
 
 
+def test_a_folder_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: Path) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "iterdir", refuse)
+    with pytest.raises(UsageError, match=r"Permission denied$"):
+        find_toolkit(tmp_path)
+
+
 def test_socs(tmp_path: Path) -> None:
     toolkit = find_toolkit(old_toolkit(tmp_path))
     assert soc_folders(toolkit) == ["ascend310p", "ascend910b"]

@@ -70,10 +70,13 @@ def find_toolkit(directory: Path, release: str | None = None) -> Toolkit:
 
     Raises UsageError where there is none, where there are several, or where no file tells the release.
     """
-    root, opp = _root(directory)
     if release is not None and not _RELEASE.fullmatch(release):
         raise UsageError(f"{release!r} is no CANN release", "Releases look like 8.1.RC1, 8.5.0 or 9.2.0-beta.1.")
-    found = release or _release(root, opp)
+    try:
+        root, opp = _root(directory)
+        found, arch = release or _release(root, opp), _arch(root, opp)
+    except OSError as error:
+        raise UsageError(f"{error.filename or directory}: {error.strerror or error}", _ASK) from error
     if found is None:
         raise UsageError(
             f"{directory}: no file tells the release of this toolkit (looked for version= in"
@@ -81,7 +84,7 @@ def find_toolkit(directory: Path, release: str | None = None) -> Toolkit:
             " and version.cfg)",
             "Name it: --cann 8.1.RC1.",
         )
-    return Toolkit(root, opp, found, _arch(root, opp))
+    return Toolkit(root, opp, found, arch)
 
 
 def soc_folders(toolkit: Toolkit) -> list[str]:
