@@ -75,7 +75,7 @@ def diff(
 
 @matrix_app.command()
 def lint(json: Json = False, debug: Debug = False) -> None:
-    """Check every file of the matrix: its form, and that the files agree with each other. Exits with 1 for a problem."""
+    """Check the form of every file and that the files agree with each other. Exits with 1 for a problem."""
     from opscan.cli.matrix_command import lint as run
 
     raise typer.Exit(guarded(lambda: run(json), debug))

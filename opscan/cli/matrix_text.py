@@ -31,7 +31,18 @@ def _screen() -> Screen:
 def print_holdings(found: Holdings) -> None:
     screen = _screen()
     screen.line([("torch_npu releases", "bold")])
-    headers = ("release", "torch", "CANN", "read from", "aten", "npu", "others", "converters", "only raise", "observed on")
+    headers = (
+        "release",
+        "torch",
+        "CANN",
+        "read from",
+        "aten",
+        "npu",
+        "others",
+        "converters",
+        "only raise",
+        "observed on",
+    )
     rows = []
     for a in found.adapters:
         others = sum(n for ns, n in a.registered.items() if ns not in ("aten", "npu"))
@@ -51,7 +62,9 @@ def print_holdings(found: Holdings) -> None:
     for release, near in found.without_table.items():
         screen.line([(f"CANN {release} has no table; answers come from {' and '.join(near)}.", "")])
     tables = dict.fromkeys(t for h in (*found.adapters[-1:], *found.cann[-1:]) for t in h.sources)
-    screen.line([(f"Raw tables: {', '.join(tables)} … (support_matrix/sources/README.md says where they are from)", "")])
+    screen.line(
+        [(f"Raw tables: {', '.join(tables)} … (support_matrix/sources/README.md says where they are from)", "")]
+    )
 
 
 def print_history(found: History) -> None:
@@ -92,7 +105,9 @@ def print_answers(operator: str, target: Target, answers: Sequence[Answer]) -> N
     screen.blank()
     screen.line([("Evidence", "bold")])
     evidence = dict.fromkeys(e for answer in answers for e in answer.ruling.evidence)
-    print_table(screen, ("kind", "release", "says", "source"), [(e.kind, e.release, e.detail, e.source) for e in evidence])
+    print_table(
+        screen, ("kind", "release", "says", "source"), [(e.kind, e.release, e.detail, e.source) for e in evidence]
+    )
 
 
 def print_kernel(found: Kernel) -> None:

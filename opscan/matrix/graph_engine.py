@@ -20,19 +20,9 @@ from opscan.matrix.claims import ClaimCode
 from opscan.matrix.files import GeKernel, GeOp, GeParameter
 from opscan.matrix.join import Judgement
 from opscan.matrix.launches import Launch
+from opscan.matrix.local_engine import LOCAL
 
 Engine = Literal["ai_core", "ai_cpu", "local", ""]
-
-_LOCAL = """
-    Bitcast Case Const Constant Data Empty ExpandDims FileConstant Flatten FlattenV2 For GatherShapes Identity IdentityN
-    If NoOp PartitionedCall Rank ReFormat Reshape Shape ShapeN Size Squeeze SqueezeV2 SqueezeV3 StatelessIf
-    StatelessWhile StopGradient Unsqueeze UnsqueezeV2 UnsqueezeV3 Variable While
-"""
-
-#: Operators that the graph engine carries out while it compiles or by changing a tensor's description: they need no
-#: kernel. Source: hicann/ge ``compiler/engines/local_engine/ops_kernel_store/op/{no_op,ge_deleted_op}.cc``, the same
-#: for these at branches 8.5.0, 9.1.0 and master.
-LOCAL = frozenset(_LOCAL.split())
 
 _FLOATING = frozenset({"float16", "float32", "bfloat16", "float64"})
 

@@ -66,9 +66,7 @@ def ge_ruling(
     return Ruling("unknown", "OPS303", facts | {"api": ge_op, "parameter": "?", "detail": said}, (ge_op,), evidence)
 
 
-def _ruling(
-    ge_op: str, found: Acceptance, cann: str, facts: dict[str, str], evidence: tuple[Evidence, ...]
-) -> Ruling:
+def _ruling(ge_op: str, found: Acceptance, cann: str, facts: dict[str, str], evidence: tuple[Evidence, ...]) -> Ruling:
     evidence += tuple(Evidence("cann", cann, f"graph-engine operator {ge_op}", source) for source in found.sources)
     facts = facts | {"api": ge_op, "parameter": found.parameter, "dtype": found.dtype, "detail": found.detail}
     if found.status == "supported":

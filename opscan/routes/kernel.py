@@ -55,7 +55,9 @@ def _unknown(name: str, matrix: Matrix, why: str) -> Kernel:
 
 def _aclnn(name: str, api: Api, cann: str, soc: str) -> Kernel:
     parameters = tuple(
-        KernelParameter("aclnn", p.io, parameter, p.dtypes, p.ranks, _note(p.borrowed, p.disputed, p.contested, p.corrected))
+        KernelParameter(
+            "aclnn", p.io, parameter, p.dtypes, p.ranks, _note(p.borrowed, p.disputed, p.contested, p.corrected)
+        )
         for parameter, p in api.params.items()
     )
     notes = []

@@ -47,9 +47,7 @@ class History:
     cann: tuple[tuple[str, Verdict], ...]
 
 
-def look_up(
-    matrix: Matrix, operator: str, dtypes: Sequence[str] = (), opset: int = NEWEST_OPSET
-) -> tuple[Answer, ...]:
+def look_up(matrix: Matrix, operator: str, dtypes: Sequence[str] = (), opset: int = NEWEST_OPSET) -> tuple[Answer, ...]:
     """The answers of every route that knows operators of this kind, per dtype.
 
     Without ``dtypes``: those in which the operator was observed, else the ones that people compute in. Raises

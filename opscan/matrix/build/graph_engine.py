@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from opscan.matrix.build.tables import CANN_RELEASES, INSTALLED, read_table
 from opscan.matrix.files import GeKernel, GeOp, GeParameter
+from opscan.matrix.local_engine import LOCAL
 
 #: The names under which graph-engine tables list a SoC, where they differ.
 _NAMES = {"ascend950pr": ("ascend950", "ascend910_95"), "ascend950dt": ("ascend950", "ascend910_95")}
@@ -40,20 +41,22 @@ _Kernels = dict[str, dict[str, tuple[GeKernel, ...]]]
 class GraphEngine:
     """The operators of one SoC over all releases.
 
-    ``everywhere``: operators with an AI Core kernel on any SoC. ``listed``: those of the installed CANN on this SoC,
-    exhaustive; None where it does not know the SoC.
+    ``everywhere``: operators with an AI Core kernel on any SoC at any release; ``installed``: at the installed one.
+    ``listed``: those of the installed CANN on this SoC, exhaustive; None where it does not know the SoC.
     """
 
     soc: str
     core: _Kernels
     cpu: _Kernels
     everywhere: frozenset[str]
+    installed: frozenset[str]
     listed: frozenset[str] | None
 
     def ops(self, release: str) -> dict[str, GeOp]:
         """Operator → its kernels; what ``release`` leaves out is taken from the newest earlier one, and marked.
 
-        An operator is absent only by an exhaustive list. The AI CPU alone is an answer only where it is sure that there
+        An operator is absent only by an exhaustive list, and where other SoCs of the same release have it: one that no
+        SoC has may be rewritten into others. The AI CPU alone is an answer only where it is sure that there
         is no AI Core kernel.
         """
         found = {}
@@ -63,7 +66,8 @@ class GraphEngine:
             if own:
                 found[name] = GeOp((*own, *slow))
             elif release == INSTALLED and self.listed is not None and name not in self.listed:
-                found[name] = GeOp(slow, absent=not slow, source=_LIST.format(soc=self.soc))
+                if slow or (name in self.installed and name not in LOCAL):
+                    found[name] = GeOp(slow, absent=not slow, source=_LIST.format(soc=self.soc))
             elif slow and self._has_no_core_kernel(name):
                 found[name] = GeOp(slow)
         return found
@@ -72,12 +76,7 @@ class GraphEngine:
         """Nowhere; or an exhaustive list of the SoC lacks it, and no release since has brought one."""
         if name not in self.everywhere:
             return True
-        return (
-            self.listed is not None
-            and name not in self.listed
-            and name not in self.core
-            and self.soc not in _CLOSED
-        )
+        return self.listed is not None and name not in self.listed and name not in self.core and self.soc not in _CLOSED
 
 
 def graph_engine(root: Path, soc: str) -> GraphEngine:
@@ -85,9 +84,11 @@ def graph_engine(root: Path, soc: str) -> GraphEngine:
     table = read_table(root, "ge_ops_by_soc")
     own = table[table["soc"].isin(_NAMES.get(soc, (soc,)))]
     listed = frozenset(own[own["cann_release"] == INSTALLED]["ge_op"])
-    everywhere = frozenset(table[table["engine"] == "AICore"]["ge_op"])
-    cpu = _kernels(table[table["soc"] == _ANY])
-    return GraphEngine(soc, _kernels(_filled(own, root, soc)), cpu, everywhere, listed or None)
+    core = table[table["engine"] == "AICore"]
+    everywhere = frozenset(core["ge_op"])
+    installed = frozenset(core[core["cann_release"] == INSTALLED]["ge_op"])
+    cpu = _kernels(_filled(table[table["soc"] == _ANY], root, _ANY))
+    return GraphEngine(soc, _kernels(_filled(own, root, soc)), cpu, everywhere, installed, listed or None)
 
 
 _LIST = "the AI Core op-info of an installed CANN 8.1.RC1 for {soc}"
@@ -106,10 +107,10 @@ def _filled(table: pd.DataFrame, root: Path, soc: str) -> pd.DataFrame:
     if not (root / "sources" / f"ge_kernels_{INSTALLED}.csv.gz").is_file():
         return table
     more = read_table(root, f"ge_kernels_{INSTALLED}")
-    by_op = {row["ge_op"]: row for row in more[more["soc"] == soc].to_dict("records")}
+    better_rows = {(row["ge_op"], row["engine"]): row for row in more[more["soc"] == soc].to_dict("records")}
     rows = []
     for row in table.to_dict("records"):
-        better = by_op.get(row["ge_op"]) if row["cann_release"] == INSTALLED else None
+        better = better_rows.get((row["ge_op"], row["engine"])) if row["cann_release"] == INSTALLED else None
         rows.append({**row, "dtypes": better["dtypes"], "how": better["how"]} if better else row)
     return pd.DataFrame(rows, columns=[*table.columns, "how"])
 

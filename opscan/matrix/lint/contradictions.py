@@ -67,4 +67,9 @@ def _overlap(one: Statement, other: Statement) -> bool:
 
     # A statement for one operator or dtype is meant to come before one for all.
     named = meet(one.ops, other.ops) and meet(one.dtypes, other.dtypes)
-    return named and meet(one.socs, other.socs) and meet_or_all(one.cann, other.cann) and meet_or_all(one.torch_npu, other.torch_npu)
+    return (
+        named
+        and meet(one.socs, other.socs)
+        and meet_or_all(one.cann, other.cann)
+        and meet_or_all(one.torch_npu, other.torch_npu)
+    )

@@ -16,9 +16,9 @@ from opscan.matrix.files import (
     TorchairFile,
     load,
 )
-from opscan.matrix.graph_engine import LOCAL
 from opscan.matrix.launches import LEGACY, parse_launch
 from opscan.matrix.lint.problem import Problem
+from opscan.matrix.local_engine import LOCAL
 
 
 def check(roots: tuple[Path, ...], stated: ExceptionsFile) -> Iterator[Problem]:

@@ -41,7 +41,9 @@ def _overrides(root: Path, adapters: frozenset[str], cann: frozenset[str], socs:
             named = [(s, socs, "SoC") for s in entry.socs] + [(r, cann, "CANN release") for r in entry.cann]
             named += [(r, adapters, "torch_npu release") for r in getattr(entry, "torch_npu", ())]
             yield from (
-                Problem(name, entry.id, f"no {what} {word} in the matrix") for word, known, what in named if word not in known
+                Problem(name, entry.id, f"no {what} {word} in the matrix")
+                for word, known, what in named
+                if word not in known
             )
             if entry.id in seen:
                 yield Problem(name, entry.id, "two overrides have this id")
