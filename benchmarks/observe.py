@@ -2,11 +2,16 @@
 """Observe which kernels the real torch_npu launches, by operator and dtypes, on a simulated CANN runtime.
 
     python benchmarks/observe.py --runtime DIR --output FILE.csv.gz [--soc Ascend910B3]
-                                 [--only models|operators] [--cases REGEX]
+                                 [--only models|operators|schemas] [--cases REGEX] [--merge FILE.csv.gz]
+                                 [--lacking FILE.txt --reference FILE.csv.gz]
 
 Runs where torch, torch_npu and expecttest are installed; ``--runtime`` is a folder of stub libraries that log what
 torch_npu asks of CANN. Every case runs in a child process, because zeros as results can crash a kernel's host code. A
 dispatch mode marks each operator call in the runtime's log; what is logged up to the call's end is its own.
+
+What depends on uninitialised memory differs from run to run: ``--merge`` unites the rows with those of an earlier run.
+Where a runtime lacks APIs, the adapter launches others: ``--lacking`` names them, one a line, and only the operators
+that launch one of them in ``--reference`` are kept (``observed_coverage.py --lacking`` lists them).
 
 One row: phase, overload, dtypes of its tensor arguments (in the order of their leaves), dtypes of its tensor results,
 outcome, kernels with their arguments, times seen. The letters of the arguments are explained in
@@ -16,8 +21,6 @@ outcome, kernels with their arguments, times seen. The letters of the arguments 
 from __future__ import annotations
 
 import argparse
-import gzip
-import io
 import os
 import re
 import sys
@@ -32,21 +35,32 @@ def main() -> None:
     parser.add_argument("--runtime", required=True, help="folder of the simulated runtime's libraries")
     parser.add_argument("--output", required=True, type=Path)
     parser.add_argument("--soc", default="Ascend910B3", help="what the runtime answers when asked for the SoC")
-    parser.add_argument("--only", choices=["models", "operators"], help="one of the two lists of cases")
+    parser.add_argument("--only", choices=["models", "operators", "schemas"], help="one part of the cases")
     parser.add_argument("--cases", default="", help="regular expression: only cases whose name it finds")
+    parser.add_argument("--merge", type=Path, help="a table of an earlier run to unite with")
+    parser.add_argument("--lacking", type=Path, help="the APIs that the runtime lacks")
+    parser.add_argument("--reference", type=Path, help="the table of a complete runtime")
     options = parser.parse_args()
     if "SIM_LOG" not in os.environ:
         _restart(options.runtime, options.soc)
 
-    from observing import calls, custom, log, mixed, models, operators
+    from observing import calls, custom, given, log, mixed, models, operators, schemas, tables
 
-    cases = [*models.cases(), *calls.cases(), *custom.cases(), *mixed.cases()] if options.only != "operators" else []
-    cases += operators.cases() if options.only != "models" else []
-    cases = [case for case in cases if re.search(options.cases, case.name)]
+    lists = {"models": (models, calls, custom, given, mixed), "operators": (operators,), "schemas": ()}
+    modules = lists[options.only] if options.only else (*lists["models"], *lists["operators"])
+    cases = [case for module in modules for case in module.cases() if re.search(options.cases, case.name)]
     path = Path(os.environ["SIM_LOG"])
+    path.touch()
     log.run(cases, path)
+    if options.only in (None, "schemas"):
+        schemas.run(path, options.cases)
     rows = log.read(path)
-    _write(rows, options.output)
+    if options.lacking:
+        lacking = frozenset(options.lacking.read_text(encoding="utf-8").split())
+        rows = tables.launching(rows, tables.read(options.reference), lacking)
+    if options.merge:
+        rows = tables.united(rows, tables.read(options.merge))
+    tables.write(rows, options.output)
     path.unlink()
     print(len(cases), "cases,", len(rows), "rows,", len({row[1] for row in rows}), "overloads")
     sys.stdout.flush()
@@ -66,20 +80,6 @@ def _restart(runtime: str, soc: str) -> None:
         "OMP_NUM_THREADS": "1",  # threads do not survive the fork of each case
     }
     os.execve(sys.executable, [sys.executable, *sys.argv], environment)
-
-
-def _write(rows: list[list[str]], path: Path) -> None:
-    """Gzip CSV whose bytes depend on the rows only."""
-    import csv
-
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["phase", "overload", "tensor_dtypes", "results", "outcome", "kernels", "seen"])
-    writer.writerows(rows)
-    draft = path.with_name(path.name + ".draft")
-    with draft.open("wb") as raw, gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0, compresslevel=9) as file:
-        file.write(text.getvalue().encode())
-    os.replace(draft, path)
 
 
 if __name__ == "__main__":

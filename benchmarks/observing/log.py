@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import os
 import re
+import resource
 import signal
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ import torch
 import torch_npu  # noqa: F401  (registers the device)
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
+
+from observing.relatives import relatives
 
 #: aclDataType (CANN's ``acl_base.h``) by number.
 ACL_DTYPES = {
@@ -38,18 +41,74 @@ ACL_DTYPES = {
     36: "float8_e4m3fn",
 }
 
-_SECONDS = 60
+#: Calls whose arguments were not made for them: what they launch counts, that they raise does not.
+DERIVED = "derived"
+
+#: Relatives are called for these dtypes only; the rest would be many rows for few models.
+LIKELY = frozenset(
+    ("float32", "float16", "bfloat16", "float64", "int64", "int32", "uint8", "bool", "complex64")
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Case:
-    """Something to run in a child of its own; it calls ``attempt`` for each call whose operators are to be marked."""
+    """Something to run in a child of its own; it calls ``attempt`` for each call whose operators are to be marked.
+
+    ``seconds``: of processor time, after which the child is stopped; some CPU kernels never end on zeros.
+    ``related``: whether relatives of the operators are called too.
+    """
 
     name: str
     run: Callable[[Attempt], None]
+    seconds: int = 20
+    related: bool = True
 
 
-Attempt = Callable[[str, Callable[[], Any]], Any]
+class Attempt:
+    """Runs calls and marks them in the log. ``attempt(phase, call)`` is the call's value, None where it raised."""
+
+    def __init__(self, log: int, *, related: bool) -> None:
+        self._log, self._related = log, related
+        self._called: set[tuple[str, str]] = set()
+
+    def __call__(self, phase: str, call: Callable[[], Any]) -> Any:
+        """Marks every operator that reaches the dispatcher's Python key, and tries each one's relatives."""
+        try:
+            with _Marks(self, phase):
+                return call()
+        except Exception:
+            return None
+
+    def direct(self, phase: str, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Call one overload, marked as a whole with all that it launches; returns whether it came back."""
+        try:
+            with torch.no_grad():
+                self.marked(phase, func, args, kwargs)
+        except Exception:
+            return False
+        return True
+
+    def marked(self, phase: str, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The value of ``func``; between the two marks the log holds what it launches."""
+        _mark(self._log, "call", phase, str(func), " ".join(_dtypes_of((args, kwargs))))
+        try:
+            out = func(*args, **kwargs)
+        except Exception as error:
+            _mark(self._log, "raised", _requested(kwargs), str(error).split("\n")[0][:120].replace("|", "/"))
+            raise
+        _mark(self._log, "end", " ".join(_dtypes_of(out)))
+        return out
+
+    def related(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], out: Any) -> None:
+        """Call every relative of an observed call, once for each sequence of dtypes that models are likely to use."""
+        if not self._related or not LIKELY.issuperset(_dtypes_of((args, kwargs))):
+            return
+        with torch.no_grad():
+            for relative, given, options in relatives(func, args, kwargs, out):
+                key = str(relative), " ".join(_dtypes_of((given, options)))
+                if key not in self._called:
+                    self._called.add(key)
+                    self.direct(DERIVED, relative, given, options)
 
 
 def run(cases: list[Case], path: Path) -> None:
@@ -58,9 +117,10 @@ def run(cases: list[Case], path: Path) -> None:
     for case in cases:
         child = os.fork()
         if child == 0:
-            signal.alarm(_SECONDS)
+            resource.setrlimit(resource.RLIMIT_CPU, (case.seconds, case.seconds))
+            signal.alarm(10 * case.seconds)
             torch.manual_seed(0)
-            case.run(_attempt(log))
+            case.run(Attempt(log, related=case.related))
             os._exit(0)
         status = os.waitpid(child, 0)[1]
         if status:
@@ -68,26 +128,23 @@ def run(cases: list[Case], path: Path) -> None:
     os.close(log)
 
 
+def note(path: Path, overload: str, outcome: str) -> None:
+    """A row for an overload that was not called."""
+    log = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    _mark(log, "call", DERIVED, overload, "")
+    what, _, why = outcome.partition(": ")
+    _mark(log, what, "", why)
+    os.close(log)
+
+
 def _mark(log: int, *words: str) -> None:
     os.write(log, ("# " + "|".join(words) + "\n").encode())
 
 
-def _attempt(log: int) -> Attempt:
-    def attempt(phase: str, call: Callable[[], Any]) -> Any:
-        """The call's value, None where it raised: the operator that raised is a row."""
-        try:
-            with _Marks(log, phase):
-                return call()
-        except Exception:
-            return None
-
-    return attempt
-
-
 class _Marks(TorchDispatchMode):
-    def __init__(self, log: int, phase: str) -> None:
+    def __init__(self, attempt: Attempt, phase: str) -> None:
         super().__init__()
-        self.log, self.phase = log, phase
+        self.attempt, self.phase = attempt, phase
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -95,13 +152,8 @@ class _Marks(TorchDispatchMode):
         onto = str(kwargs.get("device") or "")
         if not onto.startswith("npu") and not any(t.device.type == "npu" for t in tensors):
             return func(*args, **kwargs)
-        _mark(self.log, "call", self.phase, str(func), _dtypes(tensors))
-        try:
-            out = func(*args, **kwargs)
-        except Exception as error:
-            _mark(self.log, "raised", _requested(kwargs), str(error).split("\n")[0][:120].replace("|", "/"))
-            raise
-        _mark(self.log, "end", _dtypes([leaf for leaf in tree_leaves(out) if isinstance(leaf, torch.Tensor)]))
+        out = self.attempt.marked(self.phase, func, args, kwargs)
+        self.attempt.related(func, args, kwargs, out)
         return out
 
 
@@ -110,8 +162,10 @@ def _requested(kwargs: dict[str, Any]) -> str:
     return str(kwargs["dtype"]).removeprefix("torch.") if kwargs.get("dtype") is not None else ""
 
 
-def _dtypes(tensors: list[torch.Tensor]) -> str:
-    return " ".join(str(tensor.dtype).removeprefix("torch.") for tensor in tensors)
+def _dtypes_of(value: Any) -> list[str]:
+    """dtypes of the tensors in ``value``, in order."""
+    leaves = tree_leaves(value)
+    return [str(leaf.dtype).removeprefix("torch.") for leaf in leaves if isinstance(leaf, torch.Tensor)]
 
 
 def read(path: Path) -> list[list[str]]:
@@ -140,7 +194,22 @@ def read(path: Path) -> list[list[str]]:
             kernels.append(f"GE {op_type}[{_plain(into.strip())} > {_plain(out.strip())}]")
         elif line in ("H2D", "D2H", "copy"):
             kernels.append(line)
-    return [[*key, str(count)] for key, count in sorted(rows.items())]
+    return [[*key, str(count)] for key, count in sorted(_telling(rows).items())]
+
+
+def _telling(rows: collections.Counter[tuple[str, ...]]) -> dict[tuple[str, ...], int]:
+    """Of derived calls that failed only the commonest a overload, and that where nothing else is known of it."""
+    reached = {row[1] for row in rows if row[4] == "ok"}
+    kept = {row: count for row, count in rows.items() if row[0] != DERIVED or row[4] == "ok"}
+    known = reached | {row[1] for row in kept}
+    failed = [(row, count) for row, count in rows.items() if row[0] == DERIVED and row[1] not in known]
+    reasons: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
+    for row, count in failed:
+        reasons[row[1]][row[4]] += count
+    for name, outcomes in reasons.items():
+        outcome, count = min(outcomes.items(), key=lambda item: (-item[1], item[0]))
+        kept[DERIVED, name, "", "", outcome, ""] = count
+    return kept
 
 
 def _named(arguments: str) -> str:

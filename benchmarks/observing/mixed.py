@@ -62,11 +62,11 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 def cases() -> list[Case]:
     """Operators of two tensors by every pair of dtypes; with a number of either kind; in place."""
-    found = [Case(f"mixed {name}", _pairs(name)) for name in BINARY]
+    found = [Case(f"mixed {name}", _pairs(name), related=False) for name in BINARY]
     found += [Case(f"number {name}", _numbers(name)) for name in BINARY]
     found += [Case(f"in place {name}", _each(function)) for name, function in ACTIVATIONS.items()]
     found += [Case("mixed where", _where), Case("mixed masked_fill", _masked_fill)]
-    found += [Case("mixed norms", _norms), Case("mixed cat", _cat)]
+    found += [Case("mixed norms", _norms), Case("mixed cat", _cat, related=False)]
     return found
 
 

@@ -64,7 +64,7 @@ def build(root: Path) -> dict[str, bytes]:
     files = {}
     for (release, name), tables in groupby(observed_tables(root), key=lambda t: (t.release, t.soc)):
         given = tuple(tables)
-        for soc in _socs(root, name):
+        for soc in soc_names(root, name):
             file = ObservedFile(
                 SCHEMA, release, soc, tuple(Source(f"{t.name}.csv.gz") for t in given), _merged(root, given, soc)
             )
@@ -72,7 +72,7 @@ def build(root: Path) -> dict[str, bytes]:
     return files
 
 
-def _socs(root: Path, name: str) -> tuple[str, ...]:
+def soc_names(root: Path, name: str) -> tuple[str, ...]:
     """The SoCs of the matrix that torch_npu's name of a SoC stands for."""
     table = pd.read_csv(root / "sources" / "socs.csv", dtype=str, keep_default_na=False)
     return _SHARED.get(name) or tuple(table[(table["name"] == name) & (table["kind"] == "soc_name")]["soc"])
@@ -84,18 +84,19 @@ def _merged(root: Path, tables: tuple[ObservedTable, ...], soc: str) -> dict[str
     partial = [table for table in tables if table.without]
     for table in tables:
         if not table.without:
-            for name, row in _rows(read_table(root, table.name), ""):
+            for name, row in rows_of(read_table(root, table.name), ""):
                 ops[name].setdefault(_key(row), row)
     complete = frozenset(ops)
     for table in partial:
         lacking = _missing(ops, documented(root, table.without, soc))
-        for name, row in _rows(read_table(root, table.name), table.without):
+        for name, row in rows_of(read_table(root, table.name), table.without):
             if name in lacking or name not in complete:
                 ops[name].setdefault(_key(row), row)
     return {name: ObservedOp(_settled(rows.values())) for name, rows in ops.items()}
 
 
-def _rows(table: pd.DataFrame, without: str) -> Iterator[tuple[str, Row]]:
+def rows_of(table: pd.DataFrame, without: str) -> Iterator[tuple[str, Row]]:
+    """Qualified overload and row, for everything in a raw table that tells something."""
     for record in table.to_dict("records"):
         if record["phase"] == _DERIVED and record["outcome"] != "ok":
             continue

@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""How often two observed releases launch the same kernels, where they register an operator in the same way.
+
+    python benchmarks/observed_inheritance.py [--soc ascend910b] [--list RELEASE RELEASE]
+    python benchmarks/observed_inheritance.py --socs [--torch-npu 2.13.0]
+
+A release that was not observed inherits the rows of the nearest one that was, for operators that both register for the
+same NPU dispatch keys; this measures that rule. An entry is an operator with the dtypes of its tensors and results.
+``same APIs``: the launched APIs are the same; ``same launches``: with the same arguments too. ``--socs`` compares the
+SoCs of one release with each other instead.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import msgspec
+
+from opscan.matrix.build.observed import build
+from opscan.matrix.build.tables import read_dispatch
+from opscan.matrix.data import support_matrix_dir
+from opscan.matrix.files import ObservedFile
+from opscan.matrix.launches import parse_launch
+
+NPU_KEYS = frozenset({"PrivateUse1", "AutogradPrivateUse1"})
+
+#: Operator, dtypes of its tensors, dtypes of its results.
+Entry = tuple[str, str, str]
+#: Every way in which an entry was seen to run: launches, or a refusal.
+Ways = dict[Entry, frozenset[tuple[str, ...]]]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--soc", default="ascend910b")
+    parser.add_argument("--list", nargs=2, metavar="RELEASE", help="operators that differ between two releases")
+    parser.add_argument("--socs", action="store_true", help="compare the SoCs of one release")
+    parser.add_argument("--torch-npu", default="2.13.0", metavar="RELEASE")
+    options = parser.parse_args()
+    root = support_matrix_dir()
+    files = [msgspec.json.decode(content, type=ObservedFile) for content in build(root).values()]
+    if options.socs:
+        chosen = {file.soc: file for file in files if file.release == options.torch_npu}
+    else:
+        chosen = {file.release: file for file in files if file.soc == options.soc}
+    print(f"{'compared':28}{'operators':>10}{'all same':>10}{'entries':>9}{'same APIs':>11}{'same launches':>15}")
+    for one, other in itertools.combinations(sorted(chosen), 2):
+        releases = (options.torch_npu,) if options.socs else (one, other)
+        _compare(one, other, chosen, _alike(root, releases), {one, other} == set(options.list or ()))
+
+
+def _alike(root: Path, releases: Iterable[str]) -> frozenset[str]:
+    """Operators that every release registers for the same NPU keys; none at all counts too."""
+    dumps = [read_dispatch(root, release) for release in releases]
+    keys = [{name: NPU_KEYS & set(found) for name, found in dump.items()} for dump in dumps]
+    return frozenset(name for name in keys[0] if all(name in k and k[name] == keys[0][name] for k in keys))
+
+
+def _compare(one: str, other: str, files: dict[str, ObservedFile], alike: frozenset[str], listed: bool) -> None:
+    left, right = _ways(files[one], alike), _ways(files[other], alike)
+    shared = sorted(set(left) & set(right))
+    launches = {entry for entry in shared if left[entry] == right[entry]}
+    apis = {entry for entry in shared if _apis(left[entry]) == _apis(right[entry])}
+    differing = Counter(entry[0] for entry in shared if entry not in launches)
+    operators = {entry[0] for entry in shared}
+    print(
+        f"{one + ' | ' + other:28}{len(operators):>10}{1 - len(differing) / max(len(operators), 1):>10.1%}"
+        f"{len(shared):>9}{len(apis) / max(len(shared), 1):>11.1%}{len(launches) / max(len(shared), 1):>15.1%}"
+    )
+    for name, count in differing.most_common() if listed else ():
+        entry = next(e for e in shared if e[0] == name and e not in launches)
+        gone, come = _plain(left[entry] - right[entry]), _plain(right[entry] - left[entry])
+        print(f"  {name} ({count}) {entry[1]}: {gone} | {come}")
+
+
+def _ways(file: ObservedFile, names: frozenset[str]) -> Ways:
+    found: dict[Entry, set[tuple[str, ...]]] = defaultdict(set)
+    for name in names & set(file.ops):
+        for row in file.ops[name].rows:
+            if not row.cann:
+                way = (f"refused: {row.refused}",) if row.refused else tuple(sorted(row.kernels))
+                found[name, row.dtypes, row.results].add(way)
+    return {entry: frozenset(ways) for entry, ways in found.items()}
+
+
+def _apis(ways: frozenset[tuple[str, ...]]) -> frozenset[tuple[str, ...]]:
+    """The same without arguments, and refusals without their wording."""
+    return frozenset(
+        tuple(sorted({launch.api if (launch := parse_launch(text)) else text.partition(":")[0] for text in way}))
+        for way in ways
+    )
+
+
+def _plain(ways: frozenset[tuple[str, ...]]) -> str:
+    return " or ".join(sorted(" ; ".join(way) for way in ways))[:160]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,49 @@
+"""Raw tables of observations: gzip CSV whose bytes depend on the rows only."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import os
+import re
+from pathlib import Path
+
+HEADER = ["phase", "overload", "tensor_dtypes", "results", "outcome", "kernels", "seen"]
+
+Rows = list[list[str]]
+
+
+def read(path: Path) -> Rows:
+    with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
+        header, *rows = csv.reader(file)
+    if header != HEADER:
+        raise SystemExit(f"{path}: columns are {', '.join(header)}")
+    return rows
+
+
+def write(rows: Rows, path: Path) -> None:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(HEADER)
+    writer.writerows(rows)
+    draft = path.with_name(path.name + ".draft")
+    with draft.open("wb") as raw, gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0, compresslevel=9) as file:
+        file.write(text.getvalue().encode())
+    os.replace(draft, path)
+
+
+def united(one: Rows, other: Rows) -> Rows:
+    """The rows of both; ``seen`` is the larger number."""
+    seen: dict[tuple[str, ...], int] = {}
+    for *key, count in (*one, *other):
+        seen[tuple(key)] = max(seen.get(tuple(key), 0), int(count))
+    reached = {key[1] for key in seen if key[4] == "ok"}
+    kept = {key: count for key, count in seen.items() if key[0] != "derived" or key[4] == "ok" or key[1] not in reached}
+    return [[*key, str(count)] for key, count in sorted(kept.items())]
+
+
+def launching(rows: Rows, reference: Rows, lacking: frozenset[str]) -> Rows:
+    """The rows of operators that launch one of the lacking APIs on a complete runtime."""
+    touched = {row[1] for row in reference if lacking & set(re.findall(r"(aclnn\w+)\[", row[5]))}
+    return [row for row in rows if row[1] in touched]
