@@ -51,10 +51,10 @@ def build(root: Path) -> dict[str, bytes]:
 def cann_file(root: Path, release: str, soc: str, pages: Documentation, operators: GraphEngine) -> CannFile:
     """The table of one release and SoC; overrides and AI Core lists lie below ``root``."""
     slow, casts = ai_cpu_dtypes(root, release, soc), ai_core_casts(root, release, soc)
-    corrections = _corrections(root, release, soc)
+    corrections = corrections_for(root, release, soc)
     apis = {}
     for name, api in pages.apis(release).items():
-        entry = _with_ai_cpu(_corrected(name, api, corrections), slow.get(operator_of(name), frozenset()))
+        entry = with_ai_cpu(corrected(name, api, corrections), slow.get(operator_of(name), frozenset()))
         apis[name] = replace(entry, ai_core_casts=casts) if name in CONVERTERS else entry
     return CannFile(SCHEMA, release, soc, _SOURCES, apis, operators.ops(release))
 
@@ -64,13 +64,14 @@ def documented(root: Path, release: str, soc: str) -> frozenset[str]:
     return frozenset(documentation(root, soc).apis(release))
 
 
-def _corrections(root: Path, release: str, soc: str) -> list[Correction]:
+def corrections_for(root: Path, release: str, soc: str) -> list[Correction]:
     """Reviewed corrections that are meant for a release and SoC."""
     files = [load(path, OverridesFile) for path in sorted((root / "overrides").glob("*.json"))]
     return [c for f in files for c in f.corrections if soc in c.socs and (not c.cann or release in c.cann)]
 
 
-def _corrected(name: str, entry: Api, corrections: list[Correction]) -> Api:
+def corrected(name: str, entry: Api, corrections: list[Correction]) -> Api:
+    """The entry of an API after the corrections of it."""
     for c in corrections:
         if c.api != name:
             continue
@@ -100,7 +101,7 @@ def _changed(old: Parameter | None, c: Correction) -> Parameter:
     )
 
 
-def _with_ai_cpu(entry: Api, dtypes: Dtypes) -> Api:
+def with_ai_cpu(entry: Api, dtypes: Dtypes) -> Api:
     """Only dtypes that an input of the API accepts without dispute."""
     inputs = [p for p in entry.params.values() if p.io != "out"]
     accepted = {d for p in inputs for d in p.dtypes} - {d for p in inputs for d in p.contested}

@@ -34,7 +34,7 @@ _ENGINES: dict[str, Literal["ai_core", "ai_cpu", "host_cpu"]] = {
 _SPELLINGS = {"double": "float64", "float_16": "float16"}
 
 #: Operator → release → kernels of one engine there.
-_Kernels = dict[str, dict[str, tuple[GeKernel, ...]]]
+Kernels = dict[str, dict[str, tuple[GeKernel, ...]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +46,8 @@ class GraphEngine:
     """
 
     soc: str
-    core: _Kernels
-    cpu: _Kernels
+    core: Kernels
+    cpu: Kernels
     everywhere: frozenset[str]
     installed: frozenset[str]
     listed: frozenset[str] | None
@@ -87,8 +87,8 @@ def graph_engine(root: Path, soc: str) -> GraphEngine:
     core = table[table["engine"] == "AICore"]
     everywhere = frozenset(core["ge_op"])
     installed = frozenset(core[core["cann_release"] == INSTALLED]["ge_op"])
-    cpu = _kernels(_filled(table[table["soc"] == _ANY], root, _ANY))
-    return GraphEngine(soc, _kernels(_filled(own, root, soc)), cpu, everywhere, installed, listed or None)
+    cpu = read_kernels(_filled(table[table["soc"] == _ANY], root, _ANY))
+    return GraphEngine(soc, read_kernels(_filled(own, root, soc)), cpu, everywhere, installed, listed or None)
 
 
 _LIST = "the AI Core op-info of an installed CANN 8.1.RC1 for {soc}"
@@ -115,7 +115,8 @@ def _filled(table: pd.DataFrame, root: Path, soc: str) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*table.columns, "how"])
 
 
-def _kernels(table: pd.DataFrame) -> _Kernels:
+def read_kernels(table: pd.DataFrame) -> Kernels:
+    """Rows of ``ge_ops_by_soc`` as kernels."""
     found: dict[str, dict[str, list[GeKernel]]] = defaultdict(lambda: defaultdict(list))
     for row in table.to_dict("records"):
         found[row["ge_op"]][row["cann_release"]].append(_kernel(row))
