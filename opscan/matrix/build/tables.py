@@ -18,14 +18,15 @@ MASTER = "master"
 #: CANN releases with tables, from the oldest to the newest; borrowing and conflicts follow this order.
 CANN_RELEASES = (INSTALLED, "8.5.0", "9.0.0", "9.1.0", "9.2.0-beta.1", MASTER)
 
-#: op-plugin release that a torch_npu wheel is built from. 2.1.0.post17 and 2.6.0.post5 by the table of versions;
-#: 2.13.0 by branch v2.13.0-26.2.0 (named in the wheel's METADATA), whose operator list equals master's exactly.
-OP_PLUGIN = {"2.1.0.post17": "7.2.0", "2.6.0.post5": "7.3.0", "2.13.0": "master"}
-
 
 def read_table(root: Path, name: str) -> pd.DataFrame:
     """A raw table, every cell a string."""
     return pd.read_csv(root / "sources" / f"{name}.csv.gz", dtype=str, keep_default_na=False)
+
+
+def dispatch_releases(root: Path) -> frozenset[str]:
+    """The torch_npu releases whose dispatcher was read."""
+    return frozenset(path.name.removesuffix(".json.gz") for path in (root / "sources" / "dispatch").glob("*.json.gz"))
 
 
 def read_dispatch(root: Path, release: str) -> dict[str, list[str]]:

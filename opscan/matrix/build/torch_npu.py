@@ -1,84 +1,124 @@
-"""``torch_npu/<release>.json``: what a release registers, and which kernels are reachable from its implementation."""
+"""``torch_npu/<release>.json``: what a release registers, and which kernels are reachable from its implementation.
+
+Dispatch keys come from the dispatcher of a process that loaded the wheel, where there is such a dump; else from the
+nearest release before, changed by what the two wheels' lists of functions differ in.
+"""
 
 from __future__ import annotations
 
-import re
-from collections import defaultdict
+from collections.abc import Mapping
 from pathlib import Path
 
-import pandas as pd
+from packaging.version import Version
 
-from opscan.matrix.build.tables import OP_PLUGIN, qualified, read_dispatch, read_table
+from opscan.matrix.build.op_plugin import Fit, OpPlugin
+from opscan.matrix.build.tables import dispatch_releases, read_dispatch
+from opscan.matrix.build.wheel import RawWheel, load_raw, raw_releases
+from opscan.matrix.build.wheel_members import Function
 from opscan.matrix.build.writing import render
 from opscan.matrix.files import SCHEMA, OpEntry, RegistrationsFile, Source
-from opscan.matrix.verdict import MOVES
+
+NPU, AUTOGRAD = "PrivateUse1", "AutogradPrivateUse1"
+
+#: What runs by default. The lists also name ``dvm``, a fusion of kernels that users opt in to.
+_IMPLEMENTATIONS = ("acl_op", "op_api")
+
+Keys = Mapping[str, tuple[str, ...]]
 
 
 def build(root: Path) -> dict[str, bytes]:
-    reachable, hidden = read_table(root, "aten_to_aclnn"), read_table(root, "opplugin_hidden_cpu")
-    computes = _observed_to_compute(root)
-    return {
-        f"torch_npu/{release}.json": render(_registrations(root, release, reachable, hidden, computes), ("ops",))
-        for release in OP_PLUGIN
-    }
+    plugin = OpPlugin(root)
+    dumped = dispatch_releases(root)
+    files: dict[str, RegistrationsFile] = {}
+    for release in sorted(raw_releases(root), key=Version):
+        wheel = load_raw(root, release)
+        if release in dumped:
+            keys: Keys = {name: tuple(found) for name, found in read_dispatch(root, release).items()}
+            files[release] = _from_plugin(wheel, keys, plugin, Source(f"dispatch/{release}.json.gz"))
+        else:
+            before = [r for r in files if files[r].basis == "dispatcher"]
+            base = files[nearest_before(release, tuple(before))]
+            note = f"changed by what the functions of {base.release} and {release} differ in"
+            source = Source(f"dispatch/{base.release}.json.gz", note)
+            files[release] = _from_plugin(wheel, changed_keys(base.ops, wheel.operators()), plugin, source, "yaml")
+    return {f"torch_npu/{release}.json": render(file, ("ops",)) for release, file in files.items()}
 
 
-def _registrations(
-    root: Path, release: str, reachable: pd.DataFrame, hidden: pd.DataFrame, computes: frozenset[str]
-) -> RegistrationsFile:
-    plugin = OP_PLUGIN[release]
-    implementations = _implementations(reachable[reachable["op_plugin_release"] == plugin], release)
-    on_cpu = _hidden(hidden[hidden["op_plugin_release"] == plugin])
-    ops = {}
-    for name, keys in read_dispatch(root, release).items():
-        namespace, _, bare = name.partition("::")
-        impl, aclnn = implementations.get(bare, ((), ())) if namespace in ("aten", "npu") else ((), ())
-        chosen = "op_api" if "op_api" in impl else "acl_op"
-        inside = "PrivateUse1" in keys and (chosen, _function(name)) in on_cpu and name not in computes
-        ops[name] = OpEntry(tuple(keys), impl, aclnn, inside)
-    sources = (
-        Source(f"dispatch/{release}.json.gz"),
-        Source("aten_to_aclnn.csv.gz"),
-        Source("opplugin_hidden_cpu.csv.gz"),
-    )
-    return RegistrationsFile(SCHEMA, release, ".".join(release.split(".")[:3]), plugin, sources, ops)
+def nearest_before(release: str, releases: tuple[str, ...]) -> str:
+    """The newest of ``releases`` that is older than ``release``; the oldest where none is."""
+    ordered = sorted(releases, key=Version)
+    return ([r for r in ordered if Version(r) < Version(release)] or ordered[:1])[-1]
 
 
-def _implementations(table: pd.DataFrame, release: str) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Operator without namespace → (implementations, reachable aclnn kernels) for the torch line of ``release``."""
-    line = "v" + ".".join(release.split(".")[:2])
-    found = {}
-    for row in table[table["section"] != "unsupported"].to_dict("records"):
-        impl = tuple(ns for ns in ("acl_op", "op_api") if line in row[f"{ns}_torch_versions"].split())
-        kernels = tuple(sorted(set(filter(None, row["aclnn"].split("|")))))
-        if impl or kernels:
-            found[row["aten_op"]] = impl, kernels
-    return found
+def changed_keys(base: Mapping[str, OpEntry], functions: Mapping[str, Function]) -> Keys:
+    """Dispatch keys after another release's, by the functions that the wheel's own list names.
 
-
-def _hidden(table: pd.DataFrame) -> frozenset[tuple[str, str]]:
-    """(implementation namespace, function) of kernels whose source calls the same operator on the CPU, unconditionally.
-
-    A call of another operator (a size read back, a constant built) is not the computation.
+    What it names gains the NPU key; what the other release's list named (it has an implementation) and this one does
+    not loses it. Whatever is in neither list stays as it was.
     """
-    found = set()
-    for row in table[table["unconditional"] == "1"].to_dict("records"):
-        call = re.sub(r"_cpu$|_outf?$|_out_cpu$", "", row["cpu_calls"].rpartition("::")[2])
-        if call == re.sub(r"_out$", "", row["function"]):
-            found.add((row["ns"], row["function"]))
-    return frozenset(found)
+    keys = {}
+    for name, entry in base.items():
+        gone = bool(entry.impl) and function_of(name, functions) is None
+        keys[name] = tuple(key for key in entry.keys if not (gone and key in (NPU, AUTOGRAD)))
+    for name, function in functions.items():
+        if function.key in ("", AUTOGRAD):
+            keys[name] = tuple(dict.fromkeys((*keys.get(name, ()), NPU, *filter(None, [function.key]))))
+        elif name not in keys:
+            keys[name] = (function.key,)
+    return keys
 
 
-def _function(name: str) -> str:
+def function_of(name: str, functions: Mapping[str, Function]) -> Function | None:
+    """The function of a qualified overload. Older releases have their own operators in ``aten`` too."""
+    library, _, bare = name.partition("::")
+    if library not in ("aten", "npu"):
+        return None
+    return functions.get(name) or functions.get(f"{'npu' if library == 'aten' else 'aten'}::{bare}")
+
+
+def implementations(function: Function | None) -> tuple[str, ...]:
+    """What may run without the user's opting in to more."""
+    return tuple(name for name in function.impl if name in _IMPLEMENTATIONS) if function else ()
+
+
+def _from_plugin(
+    wheel: RawWheel, keys: Keys, plugin: OpPlugin, source: Source, basis: str = "dispatcher"
+) -> RegistrationsFile:
+    """With kernels and hidden computing on the CPU by the op-plugin release that the wheel is built from."""
+    fit = plugin.fit(wheel)
+    aclnn, hidden, functions = plugin.aclnn(fit.release), plugin.hidden_cpu(fit.release), wheel.operators()
+    ops = {}
+    for name, found in keys.items():
+        function = function_of(name, functions)
+        library, _, bare = name.partition("::")
+        impl = implementations(function)
+        chosen = "op_api" if "op_api" in impl else "acl_op"
+        inside = NPU in found and (chosen, _function_name(name)) in hidden and name not in plugin.observed_to_compute
+        ops[name] = OpEntry(found, impl, aclnn.get(bare, ()) if library in ("aten", "npu") else (), inside)
+    sources = (
+        source,
+        Source(f"wheels/{wheel.release}.json.gz", "implementations"),
+        Source("aten_to_aclnn.csv.gz", _fitting(fit)),
+        Source("opplugin_hidden_cpu.csv.gz", _fitting(fit)),
+    )
+    return RegistrationsFile(
+        SCHEMA,
+        wheel.release,
+        wheel.metadata.torch,
+        fit.release,
+        sources,
+        ops,
+        "dispatcher" if basis == "dispatcher" else "yaml",
+    )
+
+
+def _fitting(fit: Fit) -> str:
+    if fit.stated:
+        return f"op-plugin {fit.release}"
+    return f"op-plugin {fit.release}, the nearest: {fit.differing} functions differ"
+
+
+def _function_name(name: str) -> str:
     """The C++ function of an overload: out variants of ``aten::x`` are ``x_out``."""
     base, _, variant = name.partition("::")[2].partition(".")
     return f"{base}_out" if variant == "out" or variant.endswith("_out") else base
-
-
-def _observed_to_compute(root: Path) -> frozenset[str]:
-    """Operators that were observed to launch a computing kernel: the heuristic of the source table is wrong there."""
-    table = read_table(root, "observed_kernels_2.13.0_Ascend910B3")
-    launched: dict[str, set[str]] = defaultdict(set)
-    for overload, kernels in zip(table["overload"], table["kernels"], strict=True):
-        launched[qualified(overload)] |= set(re.findall(r"aclnn\w+", kernels))
-    return frozenset(name for name, kernels in launched.items() if kernels - MOVES)
