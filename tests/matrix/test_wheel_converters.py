@@ -51,12 +51,7 @@ def test_a_body_that_only_raises(read: RawTorchair) -> None:
 def test_a_call_of_an_operator_that_the_wheel_lacks_raises(read: RawTorchair) -> None:
     names = _of(read, "aten.add.names")
     assert names.raises
-    assert names.guarded
     assert names.ge == ()
-
-
-def test_a_name_with_several_values_and_a_call_as_registration(read: RawTorchair) -> None:
-    assert _of(read, "npu.npu_rotate.default").guarded
 
 
 def test_scalar_functions_of_python_are_apart(read: RawTorchair) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
 
 from packaging.version import Version
 
@@ -28,20 +29,25 @@ Keys = Mapping[str, tuple[str, ...]]
 
 def build(root: Path) -> dict[str, bytes]:
     plugin = OpPlugin(root)
-    dumped = dispatch_releases(root)
-    files: dict[str, RegistrationsFile] = {}
-    for release in sorted(raw_releases(root), key=Version):
-        wheel = load_raw(root, release)
-        if release in dumped:
-            keys: Keys = {name: tuple(found) for name, found in read_dispatch(root, release).items()}
-            files[release] = _from_plugin(wheel, keys, plugin, Source(f"dispatch/{release}.json.gz"))
-        else:
-            before = [r for r in files if files[r].basis == "dispatcher"]
-            base = files[nearest_before(release, tuple(before))]
-            note = f"changed by what the functions of {base.release} and {release} differ in"
-            source = Source(f"dispatch/{base.release}.json.gz", note)
-            files[release] = _from_plugin(wheel, changed_keys(base.ops, wheel.operators()), plugin, source, "yaml")
-    return {f"torch_npu/{release}.json": render(file, ("ops",)) for release, file in files.items()}
+    releases, dumped = raw_releases(root), dispatch_releases(root)
+    files = {r: _from_dump(root, load_raw(root, r), plugin) for r in releases if r in dumped}
+    listed = {
+        r: _from_list(load_raw(root, r), files[nearest_before(r, tuple(files))], plugin)
+        for r in releases
+        if r not in dumped
+    }
+    return {f"torch_npu/{release}.json": render(file, ("ops",)) for release, file in (files | listed).items()}
+
+
+def _from_dump(root: Path, wheel: RawWheel, plugin: OpPlugin) -> RegistrationsFile:
+    keys = {name: tuple(found) for name, found in read_dispatch(root, wheel.release).items()}
+    return _from_plugin(wheel, keys, plugin, Source(f"dispatch/{wheel.release}.json.gz"), "dispatcher")
+
+
+def _from_list(wheel: RawWheel, base: RegistrationsFile, plugin: OpPlugin) -> RegistrationsFile:
+    note = f"changed by what the functions of {base.release} and {wheel.release} differ in"
+    source = Source(f"dispatch/{base.release}.json.gz", note)
+    return _from_plugin(wheel, changed_keys(base.ops, wheel.operators()), plugin, source, "yaml")
 
 
 def nearest_before(release: str, releases: tuple[str, ...]) -> str:
@@ -82,7 +88,7 @@ def implementations(function: Function | None) -> tuple[str, ...]:
 
 
 def _from_plugin(
-    wheel: RawWheel, keys: Keys, plugin: OpPlugin, source: Source, basis: str = "dispatcher"
+    wheel: RawWheel, keys: Keys, plugin: OpPlugin, source: Source, basis: Literal["dispatcher", "yaml"]
 ) -> RegistrationsFile:
     """With kernels and hidden computing on the CPU by the op-plugin release that the wheel is built from."""
     fit = plugin.fit(wheel)
@@ -101,15 +107,7 @@ def _from_plugin(
         Source("aten_to_aclnn.csv.gz", _fitting(fit)),
         Source("opplugin_hidden_cpu.csv.gz", _fitting(fit)),
     )
-    return RegistrationsFile(
-        SCHEMA,
-        wheel.release,
-        wheel.metadata.torch,
-        fit.release,
-        sources,
-        ops,
-        "dispatcher" if basis == "dispatcher" else "yaml",
-    )
+    return RegistrationsFile(SCHEMA, wheel.release, wheel.metadata.torch, fit.release, sources, ops, basis)
 
 
 def _fitting(fit: Fit) -> str:

@@ -41,15 +41,11 @@ _NEVER_IMPORTED = ".ge_converter.mkldnn."
 
 
 class RawConverter(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One registration: ``op`` as written (``aten.add.Tensor``), in the order of its module.
-
-    ``guarded``: an overload that this torch does not have is passed over; otherwise it ends the import of the module.
-    """
+    """One registration: ``op`` as written (``aten.add.Tensor``), in the order of its module."""
 
     op: str
     module: str
     raises: bool = False
-    guarded: bool = False
     ge: tuple[str, ...] = ()
     declared: tuple[tuple[str, ...], ...] = ()
 
@@ -79,14 +75,14 @@ def read_torchair(sources: Mapping[str, str]) -> RawTorchair:
             continue
         decomposed |= set(_decomposed(module.tree))
         for argument, function, cases in _registrations(module.tree):
-            for op, guarded in _operators(package, name, argument):
+            for op in _operators(package, name, argument):
                 place = Place(name, function) if isinstance(function, ast.FunctionDef) else package.find(name, function)
                 if op is None or place is None:
                     unread.add(f"{name}:{argument.lineno} {ast.unparse(argument)}")
                 elif not op.startswith("torch.ops."):
                     python.add(op)
                 else:
-                    found.append(_converter(package, place, name, op, guarded, _declared(cases, dtypes)))
+                    found.append(_converter(package, place, name, op, _declared(cases, dtypes)))
     ops = {c.op for c in found if _LITE not in c.module}
     kept = tuple(c for c in found if _LITE not in c.module or c.op not in ops)
     automatic = (module := package.module("torchair._ge_concrete_graph.fx2ge_converter")) is not None and (
@@ -96,14 +92,14 @@ def read_torchair(sources: Mapping[str, str]) -> RawTorchair:
 
 
 def _converter(
-    package: Package, place: Place, module: str, op: str, guarded: bool, declared: tuple[tuple[str, ...], ...]
+    package: Package, place: Place, module: str, op: str, declared: tuple[tuple[str, ...], ...]
 ) -> RawConverter:
     types: frozenset[str] = frozenset()
     raises = _only_raises(place.function)
     if not raises:
         types, missing = _emitted(package, place)
         raises = bool(missing) and not types
-    return RawConverter(op.removeprefix("torch.ops."), module, raises, guarded, tuple(sorted(types)), declared)
+    return RawConverter(op.removeprefix("torch.ops."), module, raises, tuple(sorted(types)), declared)
 
 
 def _registrations(tree: ast.Module) -> Iterator[tuple[ast.expr, ast.FunctionDef | str, ast.expr | None]]:
@@ -131,8 +127,12 @@ def _called(call: ast.Call) -> str:
     return (dotted(call.func) or "").rpartition(".")[2] if call.args else ""
 
 
-def _operators(package: Package, module: str, node: ast.expr) -> Iterator[tuple[str | None, bool]]:
-    """The operators that an argument of a registration may mean, and whether one that is missing is passed over."""
+def _operators(package: Package, module: str, node: ast.expr) -> Iterator[str | None]:
+    """The operators that an argument of a registration may mean; None for what cannot be read.
+
+    One that this torch does not have is passed over if the argument says so (``getattr(…, None)``), else it ends the
+    import of the module; no release so far registers an implemented converter below such a line.
+    """
     if (
         isinstance(node, ast.Call)
         and dotted(node.func) == "getattr"
@@ -140,20 +140,20 @@ def _operators(package: Package, module: str, node: ast.expr) -> Iterator[tuple[
         and isinstance(node.args[1], ast.Constant)
         and isinstance(node.args[1].value, str)
     ):
-        yield f"{dotted(node.args[0])}.{node.args[1].value}", len(node.args) > 2
+        yield f"{dotted(node.args[0])}.{node.args[1].value}"
         return
     name = dotted(node)
     here = package.module(module)
     if name is None or here is None:
-        yield None, False
+        yield None
     elif name in here.values:
         for value in here.values[name]:
             if not (isinstance(value, ast.Constant) and value.value is None):
-                yield from ((op, True) for op, _ in _operators(package, module, value))
+                yield from _operators(package, module, value)
     elif "." not in name and name in here.imports:
-        yield ".".join(filter(None, here.imports[name])), False
+        yield ".".join(filter(None, here.imports[name]))
     else:
-        yield name if "." in name else None, False
+        yield name if "." in name else None
 
 
 def _only_raises(function: ast.FunctionDef) -> bool:
