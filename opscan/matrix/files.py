@@ -202,12 +202,47 @@ class OnnxOp(msgspec.Struct, frozen=True, rename={"borrowed": "from"}):
 
 
 class OnnxFile(msgspec.Struct, frozen=True):
-    """ONNX operators by ``domain::op``; ``release`` is a CANN release."""
+    """ONNX operators by ``domain::op``; ``release`` is a CANN release.
+
+    ``later``: operators that only later releases are known to parse, so that nothing tells of this one. Any other
+    operator that is not in the table has no parser.
+    """
 
     schema: int
     release: str
     sources: tuple[Source, ...]
     ops: dict[str, OnnxOp]
+    later: tuple[str, ...] = ()
+
+
+class Exported(msgspec.Struct, frozen=True):
+    """What an ONNX exporter made of calls of one overload.
+
+    ``dtypes``: of the data of such calls; ``T`` stands for it in ``ops``, whose entries name an ONNX operator and the
+    dtypes of its inputs: ``ai.onnx::Where[bool,T]``. No operators: constants or the inputs themselves are left.
+    ``refused``: the class of what the exporter raised instead, or the newer opset that it took.
+    """
+
+    dtypes: tuple[str, ...]
+    ops: tuple[str, ...] = ()
+    refused: str = ""
+
+
+class ExportedOp(msgspec.Struct, frozen=True):
+    """One overload by torch's TorchScript exporter (``dynamo=False``) and by the one on torch.export."""
+
+    torchscript: tuple[Exported, ...] = ()
+    dynamo: tuple[Exported, ...] = ()
+
+
+class ExportsFile(msgspec.Struct, frozen=True):
+    """ATen overloads as torch ``release`` exports them to ONNX at ``opset``."""
+
+    schema: int
+    release: str
+    opset: int
+    sources: tuple[Source, ...]
+    ops: dict[str, ExportedOp]
 
 
 class TorchNpuRelease(msgspec.Struct, frozen=True):

@@ -21,9 +21,8 @@ class Parser:
     """Whether ATC reads an operator at an opset.
 
     ``accepted``: a plugin is registered for it. ``opset``: plugins are registered, for ``opsets`` only.
-    ``doubtful``: the same, but the list is another release's. ``none``: the operator is of the standard domain and the
-    opset newer than any that is registered, so nothing can read it. ``unknown``: no public plugin registers the
-    operator, which is no proof that the closed part of CANN does not.
+    ``doubtful``: the same, but the list is another release's. ``none``: there is no plugin, at this release or a later
+    one. ``unknown``: later releases have one, and nothing tells of this one.
     """
 
     status: Literal["accepted", "opset", "doubtful", "none", "unknown"]
@@ -43,6 +42,7 @@ class OnnxTable:
 
     release: str
     ops: dict[str, OnnxOp]
+    later: frozenset[str] = frozenset()
 
     @classmethod
     def load(cls, cann: str, roots: tuple[Path, ...] | None = None) -> OnnxTable | None:
@@ -51,7 +51,10 @@ class OnnxTable:
         Raises MatrixError for a damaged file.
         """
         path = find_table(matrix_roots() if roots is None else roots, f"onnx/{cann}.json")
-        return None if path is None else cls(cann, load(path, OnnxFile).ops)
+        if path is None:
+            return None
+        file = load(path, OnnxFile)
+        return cls(file.release, file.ops, frozenset(file.later))
 
     def parser_for(self, name: str, opset: int = NEWEST_OPSET) -> Parser:
         """Whether the parser accepts ``domain::op`` in a model that imports ``opset`` of the operator's domain.
@@ -63,8 +66,7 @@ class OnnxTable:
         entry = self.ops.get(name)
         version = opset if domain == STANDARD else 1
         if entry is None:
-            beyond = domain == STANDARD and opset > NEWEST_OPSET
-            return Parser("none" if beyond else "unknown", name, version)
+            return Parser("unknown" if name in self.later else "none", name, version)
         if version in entry.opsets:
             return Parser("accepted", name, version, entry)
         return Parser("doubtful" if entry.borrowed and version <= NEWEST_OPSET else "opset", name, version, entry)

@@ -20,6 +20,7 @@ FILES = {
     "cann": "cann/*/*.json",
     "torchair": "torchair/*.json",
     "onnx": "onnx/*.json",
+    "onnx_exports": "onnx_exports/*.json",
     "releases": "releases.json",
     "socs": "socs.json",
     "overrides": "overrides/*.json",

@@ -8,6 +8,7 @@ from opscan.matrix.torchair_table import TorchairTable
 from opscan.routes.answer import Answer
 from opscan.routes.eager import eager
 from opscan.routes.graph import graph
+from opscan.routes.offline import has_offline_route, offline
 from opscan.target import Route
 
 
@@ -18,6 +19,8 @@ def answer(matrix: Matrix, route: Route, operator: str, dtype: str, opset: int =
     """
     if route == "eager":
         return eager(matrix, operator, dtype)
+    if route == "offline":
+        return offline(matrix, operator, dtype, opset)
     return graph(matrix, operator, dtype)
 
 
@@ -25,4 +28,5 @@ def routes_of(matrix: Matrix, operator: str) -> tuple[Route, ...]:
     """The routes that an operator can be asked about; empty where no table knows its name."""
     converters = TorchairTable.load(matrix.target.torch_npu, matrix.roots)
     known = operator in matrix.registrations.ops or (converters is not None and operator in converters.ops)
-    return ("eager", "graph") if known else ()
+    routes: tuple[Route, ...] = ("eager", "graph") if known else ()
+    return (*routes, "offline") if has_offline_route(matrix, operator) else routes

@@ -1,0 +1,215 @@
+"""The offline route: torch's exporter, ATC's parser, then the graph-engine operators that the parser makes.
+
+A call runs if the model of either exporter does, so the better of the two answers. ATC computes in float16 where a
+kernel has no float32, unless it is told to keep dtypes.
+"""
+
+from __future__ import annotations
+
+from typing import get_args
+
+from opscan.assessment import Evidence, Verdict
+from opscan.matrix.exports_table import Export, Exporter, ExportsTable, OnnxNode
+from opscan.matrix.files import OnnxOp
+from opscan.matrix.graph_engine import Acceptance, accepts
+from opscan.matrix.onnx_table import NEWEST_OPSET, OnnxTable, Parser
+from opscan.matrix.query import Matrix
+from opscan.routes.answer import Answer, Case, sum_up
+from opscan.verdict import Ruling
+
+#: Graph-engine operators with which plugins convert, shape and carry what the main ones compute.
+_PLUMBING = frozenset(
+    {"BroadcastTo", "Cast", "Const", "Constant", "ExpandDims", "Fill", "Identity", "Shape", "Slice", "Squeeze"}
+    | {"Split", "Transpose", "TransposeD", "Unsqueeze"}
+)
+
+#: What an exporter raises because it has no translation of the operator or the arguments. Other errors come from the
+#: trace, which a whole model may pass.
+_UNTRANSLATED = frozenset({"DispatchError", "SymbolicValueError", "UnsupportedOperatorError"})
+
+#: From worst to best: what decides over the operators of one model, and which exporter is the better.
+_RANKS: tuple[Verdict, ...] = ("unsupported", "fallback", "unknown", "slow", "supported")
+
+
+def offline(matrix: Matrix, operator: str, dtype: str, opset: int = NEWEST_OPSET) -> Answer:
+    """What ``operator``, of ATen (``aten::add.Tensor``) or ONNX (``ai.onnx::Add``), meets on ``dtype`` when the model
+    is exported at ``opset`` and converted by ATC.
+    """
+    table, facts = _table(matrix), _facts(matrix, operator, dtype, opset)
+    if table is None or not matrix.cann:
+        return Answer("offline", dtype, Ruling("unknown", "OPS305", facts))
+    if (lacking := _lacking(matrix, dtype, facts)) is not None:
+        return Answer("offline", dtype, lacking)
+    if is_onnx(table, operator):
+        cases = _node(matrix, table, OnnxNode(operator, (dtype,)), opset, facts)
+        return Answer("offline", dtype, _all(cases), cases)
+    exports = ExportsTable.load(roots=matrix.roots)
+    if exports is None or operator not in exports:
+        detail = "no call of it was exported on its own"
+        return Answer("offline", dtype, Ruling("unknown", "OPS308", facts | {"detail": detail}))
+    answers = [_exported(matrix, table, exports, e, opset, facts) for e in get_args(Exporter)]
+    seen = [answer for answer in answers if answer.cases]
+    best = max(seen or answers, key=lambda answer: _RANKS.index(answer.ruling.verdict))
+    if best.ruling.rule == "OPS123" and len(seen) < len(answers):
+        detail = f"{best.cases[0].name}; the other exporter was not tried on {dtype}"
+        return Answer("offline", dtype, Ruling("unknown", "OPS308", facts | {"detail": detail}), best.cases)
+    return best
+
+
+def _lacking(matrix: Matrix, dtype: str, facts: dict[str, str]) -> Ruling | None:
+    """The reviewed statement that the SoC has no such dtype at all: nothing can convert from it either."""
+    for statement in matrix.statements:
+        if "any" in statement.ops and dtype in statement.dtypes and statement.status == "unsupported":
+            evidence = Evidence("override", statement.date, statement.evidence, statement.source)
+            facts = facts | {"dtype": dtype, "detail": statement.detail}
+            return Ruling("unsupported", "OPS107", facts, (), (evidence,))
+    return None
+
+
+def has_offline_route(matrix: Matrix, operator: str) -> bool:
+    """Whether the tables know how an operator fares in the offline route."""
+    table, exports = _table(matrix), ExportsTable.load(roots=matrix.roots)
+    return (table is not None and is_onnx(table, operator)) or (exports is not None and operator in exports)
+
+
+def is_onnx(table: OnnxTable, operator: str) -> bool:
+    """Whether a name is one of ONNX: ``npu::NPUMish`` is, ``npu::npu_mish`` is an operator of torch."""
+    known = operator in table.ops or operator in table.later
+    return known or operator.startswith(("ai.onnx", "com.microsoft", "mmdeploy"))
+
+
+def _table(matrix: Matrix) -> OnnxTable | None:
+    """The parser of the target's CANN release, else of the nearest one that has a table."""
+    releases = (matrix.target.cann, *(table.release for table in matrix.cann))
+    return next((t for release in releases if (t := OnnxTable.load(release, matrix.roots)) is not None), None)
+
+
+def _exported(
+    matrix: Matrix, table: OnnxTable, exports: ExportsTable, exporter: Exporter, opset: int, facts: dict[str, str]
+) -> Answer:
+    """The answer by one exporter: each way in which calls were exported is a case."""
+    dtype = facts["dtypes"]
+    facts = facts | {"exporter_torch": exports.release}
+    cases: list[Case] = []
+    for export in exports.exports(facts["operator"], dtype, exporter):
+        name = f"{exporter}: {' '.join(node.name.removeprefix('ai.onnx::') for node in export.nodes) or 'nothing'}"
+        evidence = (Evidence("onnx_exports", exports.release, f"exported by torch.onnx ({exporter})"),)
+        if export.refused:
+            cases.append(Case(f"{exporter}: refused", _refusal(export, facts, evidence)))
+            continue
+        parts = tuple(case for node in export.nodes for case in _node(matrix, table, node, opset, facts, evidence))
+        cases.append(Case(name, _all(parts) if parts else Ruling("supported", None, facts, (), evidence)))
+    if not cases:
+        detail = f"it was never exported on {dtype}"
+        return Answer("offline", dtype, Ruling("unknown", "OPS308", facts | {"detail": detail}))
+    return Answer("offline", dtype, sum_up(tuple(cases), facts), tuple(cases))
+
+
+def _refusal(export: Export, facts: dict[str, str], evidence: tuple[Evidence, ...]) -> Ruling:
+    if export.refused in _UNTRANSLATED:
+        return Ruling("unsupported", "OPS123", facts | {"detail": export.refused}, (), evidence)
+    detail = f"its export alone failed with {export.refused}"
+    return Ruling("unknown", "OPS308", facts | {"detail": detail}, (), evidence)
+
+
+def _all(cases: tuple[Case, ...]) -> Ruling:
+    """The worst ruling: every operator of a model must be converted."""
+    worst = min((case.ruling for case in cases), key=lambda ruling: _RANKS.index(ruling.verdict))
+    kernels = tuple(dict.fromkeys(kernel for case in cases for kernel in case.ruling.kernels))
+    return Ruling(worst.verdict, worst.rule, worst.facts, kernels, worst.evidence, worst.conflicts)
+
+
+def _node(
+    matrix: Matrix,
+    table: OnnxTable,
+    node: OnnxNode,
+    opset: int,
+    facts: dict[str, str],
+    evidence: tuple[Evidence, ...] = (),
+) -> tuple[Case, ...]:
+    """One ONNX operator: whether the parser reads it, then each graph-engine operator that it becomes."""
+    parser = table.parser_for(node.name, opset)
+    facts = facts | {"api": parser.name}
+    if parser.entry is None or parser.status != "accepted":
+        return (Case(parser.name, _unread(parser, table, facts, evidence)),)
+    source = f"parser plugin of {parser.name}"
+    if parser.entry.borrowed:
+        source += f", by CANN {parser.entry.borrowed}"
+    evidence += (Evidence("onnx", table.release, source, parser.entry.source),)
+    main = _main(parser.entry)
+    if not main:
+        detail = f"which graph-engine operators {parser.name} becomes is not known"
+        return (Case(parser.name, Ruling("unknown", "OPS308", facts | {"detail": detail}, (), evidence)),)
+    rulings = [_kernel(matrix, ge_op, node.dtypes, facts, evidence) for ge_op in main]
+    cases = tuple(Case(f"{parser.name} → {ge}", ruling) for ge, ruling in zip(main, rulings, strict=True))
+    return (Case(parser.name, _graph(cases, facts)),) if parser.entry.subgraph else cases
+
+
+def _graph(cases: tuple[Case, ...], facts: dict[str, str]) -> Ruling:
+    """Of the operators that a plugin may put into its graph, which ones it does depends on the call."""
+    verdicts = {case.ruling.verdict for case in cases}
+    ruling = _all(cases)
+    if "unsupported" in verdicts and len(verdicts) > 1:
+        said = "; ".join(f"{case.name}: {case.ruling.verdict}" for case in cases)
+        return Ruling("unknown", "OPS304", {**facts, "detail": said}, ruling.kernels, ruling.evidence)
+    return ruling
+
+
+def _unread(parser: Parser, table: OnnxTable, facts: dict[str, str], evidence: tuple[Evidence, ...]) -> Ruling:
+    opsets = " ".join(map(str, parser.opsets))
+    if parser.status == "none":
+        evidence += (Evidence("onnx", table.release, "no parser plugin, nor at any later release"),)
+        return Ruling("unsupported", "OPS121", facts, (), evidence)
+    if parser.status == "opset":
+        facts = facts | {"detail": opsets, "opset": str(parser.opset)}
+        return Ruling("unsupported", "OPS122", facts, (), evidence)
+    detail = f"ATC has a parser plugin for {parser.name} at later releases; nothing tells of CANN {table.release}"
+    if parser.entry is not None:
+        detail = f"CANN {parser.entry.borrowed} reads {parser.name} at opsets {opsets}; CANN {table.release} may differ"
+    return Ruling("unknown", "OPS308", facts | {"detail": detail}, (), evidence)
+
+
+def _main(entry: OnnxOp) -> tuple[str, ...]:
+    """The graph-engine operators that decide: of a graph, those that compute, and not those for volumes."""
+    computing = tuple(op for op in entry.ge if op not in _PLUMBING) if entry.subgraph else entry.ge
+    images = tuple(op for op in computing if "3D" not in op)
+    return images or computing or entry.ge
+
+
+def _kernel(
+    matrix: Matrix, ge_op: str, dtypes: tuple[str, ...], facts: dict[str, str], evidence: tuple[Evidence, ...]
+) -> Ruling:
+    """What the SoC's kernels say; where the target's CANN release has no table, the nearest ones if they agree."""
+    rulings = []
+    for table in matrix.cann:
+        found = accepts(table.ge.get(ge_op), *dtypes, name=ge_op, narrows=True)
+        cited = tuple(Evidence("cann", table.release, f"graph-engine operator {ge_op}", s) for s in found.sources)
+        rulings.append(_ruling(ge_op, found, facts, evidence + cited))
+    if all(ruling.verdict == rulings[0].verdict for ruling in rulings):
+        return rulings[0]
+    said = "; ".join(f"{r.verdict} at CANN {t.release}" for r, t in zip(rulings, matrix.cann, strict=True))
+    return Ruling("unknown", "OPS303", facts | {"api": ge_op, "parameter": "?", "detail": said}, (ge_op,), evidence)
+
+
+def _ruling(ge_op: str, found: Acceptance, facts: dict[str, str], evidence: tuple[Evidence, ...]) -> Ruling:
+    facts = facts | {"api": ge_op, "parameter": found.parameter, "dtype": found.dtype, "detail": found.detail}
+    if found.status == "supported":
+        slow = found.engine == "ai_cpu"
+        return Ruling("slow" if slow else "supported", "OPS202" if slow else None, facts, (ge_op,), evidence)
+    if found.status == "unsupported":
+        return Ruling("unsupported", "OPS105" if found.code == "soc" else "OPS104", facts, (ge_op,), evidence)
+    return Ruling("unknown", "OPS306", facts, (ge_op,), evidence)
+
+
+def _facts(matrix: Matrix, operator: str, dtype: str, opset: int) -> dict[str, str]:
+    target = matrix.target
+    return {
+        "operator": operator,
+        "dtypes": dtype,
+        "release": target.torch_npu,
+        "torch": matrix.torch_release,
+        "host_torch": matrix.torch_release,
+        "cann": target.cann,
+        "soc": target.soc,
+        "opset": str(opset),
+    }
