@@ -12,26 +12,16 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
+from opscan.matrix.build.wheel_emission import Reach
 from opscan.matrix.build.wheel_python import Package, Place, dotted
 
 _REGISTER, _DECLARE = "register_fx_node_ge_converter", "declare_supported"
-
-#: Nodes of a graph that no kernel computes.
-_PLUMBING = frozenset({"Const", "Constant", "Data", "NetOutput", "RefData"})
-
-#: Functions whose first argument is a type of operator.
-_BY_NAME = frozenset({"custom_op", "ge_op"})
 
 #: Dispatch keys under which a Python kernel takes an operator apart before conversion.
 _DECOMPOSING = frozenset({"AutogradPrivateUse1", "CompositeImplicitAutograd"})
 
 #: Registered only in a mode that users ask for; what the same overload has elsewhere is the default.
 _LITE = ".ge_converter.lite."
-
-#: The module of functions that add one operator to the graph, and what it has besides.
-_OPERATORS = "torchair._ge_concrete_graph.ge_apis"
-_CALLED = re.compile(r"ge\.[A-Z]\w+")
-_NO_FUNCTIONS = frozenset({"ge.Tensor", "ge.TensorSpec", "ge.DataType", "ge.ProtoDataType"})
 
 #: What a module that registers or takes apart anything mentions.
 _TELLING = re.compile(rf"{_REGISTER}|py_impl|get_npu_default_decompositions")
@@ -67,6 +57,7 @@ def read_torchair(sources: Mapping[str, str]) -> RawTorchair:
     """``sources``: the text of every module of torchair by path, as ``torchair/_utils/__init__.py``."""
     package = Package(sources)
     dtypes = _dtype_names(package)
+    reach = Reach(package)
     found: list[RawConverter] = []
     python, unread, decomposed = set(), set(), set()
     for name in package.names:
@@ -82,7 +73,7 @@ def read_torchair(sources: Mapping[str, str]) -> RawTorchair:
                 elif not op.startswith("torch.ops."):
                     python.add(op)
                 else:
-                    found.append(_converter(package, place, name, op, _declared(cases, dtypes)))
+                    found.append(_converter(reach, place, name, op, _declared(cases, dtypes)))
     ops = {c.op for c in found if _LITE not in c.module}
     kept = tuple(c for c in found if _LITE not in c.module or c.op not in ops)
     automatic = (module := package.module("torchair._ge_concrete_graph.fx2ge_converter")) is not None and (
@@ -91,13 +82,11 @@ def read_torchair(sources: Mapping[str, str]) -> RawTorchair:
     return RawTorchair(kept, tuple(sorted(decomposed)), automatic, tuple(sorted(python)), tuple(sorted(unread)))
 
 
-def _converter(
-    package: Package, place: Place, module: str, op: str, declared: tuple[tuple[str, ...], ...]
-) -> RawConverter:
+def _converter(reach: Reach, place: Place, module: str, op: str, declared: tuple[tuple[str, ...], ...]) -> RawConverter:
     types: frozenset[str] = frozenset()
     raises = _only_raises(place.function)
     if not raises:
-        types, missing = _emitted(package, place)
+        types, missing = reach.emitted(place)
         raises = bool(missing) and not types
     return RawConverter(op.removeprefix("torch.ops."), module, raises, tuple(sorted(types)), declared)
 
@@ -160,60 +149,6 @@ def _only_raises(function: ast.FunctionDef) -> bool:
     """Whether a function does nothing but raise."""
     first = function.body[1:] if ast.get_docstring(function) is not None else function.body
     return bool(first) and isinstance(first[0], ast.Raise)
-
-
-def _emitted(package: Package, place: Place) -> tuple[frozenset[str], frozenset[str]]:
-    """Types of graph-engine operators that a function may add to the graph, with all functions it mentions.
-
-    Also what it calls of the module of operators that is not there: such a call raises.
-    """
-    types: set[str] = set()
-    missing: set[str] = set()
-    seen, waiting = {(place.module, place.function.name)}, [place]
-    while waiting:
-        module, function = waiting.pop()
-        for node in _body(function):
-            types |= set(_type_named(node))
-            name = dotted(node) if isinstance(node, (ast.Name, ast.Attribute)) else None
-            found = package.find(module, name) if name else None
-            if found and (found.module, found.function.name) not in seen:
-                seen.add((found.module, found.function.name))
-                waiting.append(found)
-            elif name and not found and _CALLED.fullmatch(name) and package.is_module(module, "ge", _OPERATORS):
-                missing.add(name)
-    return frozenset(types) - _PLUMBING, frozenset(missing) - _NO_FUNCTIONS
-
-
-def _body(function: ast.FunctionDef) -> Iterator[ast.AST]:
-    """Every node that may run when a function is called, without annotations and decorators."""
-    waiting: list[ast.AST] = list(function.body)
-    while waiting:
-        node = waiting.pop()
-        yield node
-        if isinstance(node, ast.FunctionDef):
-            waiting += node.body
-        elif isinstance(node, ast.AnnAssign):
-            waiting += [node.value] if node.value else []
-        else:
-            waiting += ast.iter_child_nodes(node)
-
-
-def _type_named(node: ast.AST) -> Iterator[str]:
-    """The operator type that ``op.type = "X"``, ``ge_op(op_type="X")`` or ``custom_op("X")`` names."""
-    if isinstance(node, ast.Assign):
-        targets = node.targets[0]
-        if isinstance(targets, ast.Attribute) and targets.attr == "type":
-            yield from _text(node.value)
-    elif isinstance(node, ast.Call):
-        called = (dotted(node.func) or "").rpartition(".")[2]
-        if called in _BY_NAME:
-            for value in (*node.args[:1], *(k.value for k in node.keywords if k.arg == "op_type")):
-                yield from _text(value)
-
-
-def _text(node: ast.expr) -> Iterator[str]:
-    if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value:
-        yield node.value
 
 
 def _dtype_names(package: Package) -> dict[str, str]:
