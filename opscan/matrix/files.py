@@ -192,6 +192,7 @@ class OnnxOp(msgspec.Struct, frozen=True, rename={"borrowed": "from"}):
     """An ONNX operator that ATC's parser accepts: at which opsets, and what it becomes.
 
     ``subgraph``: it expands into several graph-engine operators; ``ge`` then names what is known of them.
+    ``documented``: dtypes that documents of the offline route list for it, for no SoC in particular.
     """
 
     opsets: tuple[int, ...]
@@ -199,6 +200,7 @@ class OnnxOp(msgspec.Struct, frozen=True, rename={"borrowed": "from"}):
     subgraph: bool = False
     borrowed: str = ""
     source: str = ""
+    documented: tuple[str, ...] = ()
 
 
 class OnnxFile(msgspec.Struct, frozen=True):

@@ -10,7 +10,7 @@ from typing import get_args
 
 from opscan.assessment import Evidence, Verdict
 from opscan.matrix.exports_table import Export, Exporter, ExportsTable, OnnxNode
-from opscan.matrix.files import OnnxOp
+from opscan.matrix.files import GeOp, OnnxOp
 from opscan.matrix.graph_engine import Acceptance, accepts
 from opscan.matrix.onnx_table import NEWEST_OPSET, OnnxTable, Parser
 from opscan.matrix.query import Matrix
@@ -22,6 +22,10 @@ _PLUMBING = frozenset(
     {"BroadcastTo", "Cast", "Const", "Constant", "ExpandDims", "Fill", "Identity", "Shape", "Slice", "Squeeze"}
     | {"Split", "Transpose", "TransposeD", "Unsqueeze"}
 )
+
+#: Graph-engine operators that a fusion pass replaces before kernels are chosen. Source: the names of passes in
+#: ``lib64/plugin/opskernel/fusion_pass/config/fusion_config.json`` of an installed CANN 8.1.RC1 @551ed27c2928.
+_REWRITTEN = frozenset({"CommonGRU", "GlobalAveragePool", "GridSampler2D", "GridSampler3D", "StridedSliceV2"})
 
 #: What an exporter raises because it has no translation of the operator or the arguments. Other errors come from the
 #: trace, which a whole model may pass.
@@ -140,7 +144,7 @@ def _node(
     if not main:
         detail = f"which graph-engine operators {parser.name} becomes is not known"
         return (Case(parser.name, Ruling("unknown", "OPS308", facts | {"detail": detail}, (), evidence)),)
-    rulings = [_kernel(matrix, ge_op, node.dtypes, facts, evidence) for ge_op in main]
+    rulings = [_kernel(matrix, ge_op, node.dtypes, parser.entry, facts, evidence) for ge_op in main]
     cases = tuple(Case(f"{parser.name} → {ge}", ruling) for ge, ruling in zip(main, rulings, strict=True))
     return (Case(parser.name, _graph(cases, facts)),) if parser.entry.subgraph else cases
 
@@ -177,18 +181,39 @@ def _main(entry: OnnxOp) -> tuple[str, ...]:
 
 
 def _kernel(
-    matrix: Matrix, ge_op: str, dtypes: tuple[str, ...], facts: dict[str, str], evidence: tuple[Evidence, ...]
+    matrix: Matrix,
+    ge_op: str,
+    dtypes: tuple[str, ...],
+    entry: OnnxOp,
+    facts: dict[str, str],
+    evidence: tuple[Evidence, ...],
 ) -> Ruling:
     """What the SoC's kernels say; where the target's CANN release has no table, the nearest ones if they agree."""
     rulings = []
     for table in matrix.cann:
-        found = accepts(table.ge.get(ge_op), *dtypes, name=ge_op, narrows=True)
+        op = table.ge.get(ge_op)
+        found = _settled(accepts(op, *dtypes, name=ge_op, narrows=True), op, ge_op, dtypes, entry)
         cited = tuple(Evidence("cann", table.release, f"graph-engine operator {ge_op}", s) for s in found.sources)
         rulings.append(_ruling(ge_op, found, facts, evidence + cited))
     if all(ruling.verdict == rulings[0].verdict for ruling in rulings):
         return rulings[0]
     said = "; ".join(f"{r.verdict} at CANN {t.release}" for r, t in zip(rulings, matrix.cann, strict=True))
     return Ruling("unknown", "OPS303", facts | {"api": ge_op, "parameter": "?", "detail": said}, (ge_op,), evidence)
+
+
+def _settled(found: Acceptance, op: GeOp | None, ge_op: str, dtypes: tuple[str, ...], entry: OnnxOp) -> Acceptance:
+    """The kernels' answer with what only this route knows.
+
+    The AI CPU alone, or nothing, is no answer for an operator that the compiler rewrites. Where the SoC has an AI Core
+    kernel whose dtypes are open, the documents of the ONNX operator settle them.
+    """
+    if ge_op in _REWRITTEN and (found.status == "unsupported" or found.engine == "ai_cpu"):
+        return Acceptance("unknown", "undocumented", detail=f"the compiler rewrites {ge_op}", sources=found.sources)
+    open_core = op is not None and any(k.engine == "ai_core" and not k.experimental for k in op.kernels)
+    listed = set(entry.documented) | ({"float32"} if "float16" in entry.documented else set())
+    if found.status == "unknown" and open_core and dtypes and set(dtypes[:1]) <= listed:
+        return Acceptance("supported", engine="ai_core", detail="by the documents of the ONNX operator")
+    return found
 
 
 def _ruling(ge_op: str, found: Acceptance, facts: dict[str, str], evidence: tuple[Evidence, ...]) -> Ruling:

@@ -41,6 +41,8 @@ GE_OPS = {
     "Conv3D": GeOp(absent=True, source="op-info"),
     "Cumsum": GeOp((ge("ai_core", "float32"),)),
     "MatMulV2": GeOp((ge("ai_core", "float16", "float32"),)),
+    "PRelu": GeOp((GeKernel("ai_core", (GeParameter("x", "in", ("float16", "float32"), bound=True),)),)),
+    "StridedSliceV2": GeOp((ge("ai_cpu", "float32"),)),
     "Cast": GeOp((ge("ai_core", "bool", "float16", "float32", "int32", "int64"),)),
 }
 ONNX_OPS = {
@@ -50,6 +52,8 @@ ONNX_OPS = {
     "ai.onnx::Conv": OnnxOp(EVERY, ("Conv2D", "Conv3D", "Squeeze"), subgraph=True),
     "ai.onnx::CumSum": OnnxOp((11, 13), ("Cumsum",)),
     "ai.onnx::Gemm": OnnxOp(EVERY, ("Add", "MatMulV2"), subgraph=True),
+    "ai.onnx::PRelu": OnnxOp(EVERY, ("PRelu",), documented=("float16",)),
+    "ai.onnx::Slice": OnnxOp(EVERY, ("StridedSliceV2",)),
     "ai.onnx::Attention": OnnxOp(EVERY, (), subgraph=True),
 }
 EXPORTS = {
@@ -107,6 +111,9 @@ def matrix(tmp_path_factory: pytest.TempPathFactory) -> Matrix:
         ("ai.onnx::Add", "bfloat16", "unsupported", "OPS107"),  # nothing can be converted from it
         ("ai.onnx::Conv", "float32", "supported", None),  # in float16, and Conv3D is for volumes
         ("ai.onnx::Gemm", "int64", "unknown", "OPS304"),  # Add takes it, MatMulV2 does not
+        ("ai.onnx::PRelu", "float32", "supported", None),  # documents settle what its kernel leaves open
+        ("ai.onnx::PRelu", "int8", "unsupported", "OPS104"),
+        ("ai.onnx::Slice", "float32", "unknown", "OPS306"),  # the compiler rewrites it
         ("ai.onnx::Attention", "float32", "unknown", "OPS308"),  # what its graph holds is not known
         ("ai.onnx::Loop", "float32", "unsupported", "OPS121"),
         ("ai.onnx::Bucketize", "float32", "unknown", "OPS308"),

@@ -20,6 +20,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from opscan.matrix.build.tables import read_table
 from opscan.matrix.build.writing import render
 from opscan.matrix.files import SCHEMA, OnnxFile, OnnxOp, Source
@@ -32,6 +34,10 @@ _TABLES = ("8.5.0", "9.0.0", "9.1.0", "9.2.0-beta.1", "master")
 
 #: Published late, and not in the older documents: ONNX itself has it since opset 17 only.
 _LATE = frozenset({"ai.onnx::LayerNormalization"})
+
+#: Dtypes where the documents name none. Source: implementation of Conv2D in an installed CANN 8.1.RC1
+#: (``opp/built-in/op_impl/ai_core/tbe/impl/conv2d.py`` @551ed27c2928): float32 is computed as float16.
+_UNDOCUMENTED = {"ai.onnx::Conv": ("float16", "float32")}
 
 #: What the table calls an operator that a plugin turns into a graph.
 _SUBGRAPH = "PartitionedCall"
@@ -46,6 +52,10 @@ _SOURCES = (
 Entries = dict[str, dict[str, OnnxOp]]
 
 
+#: Operator → dtypes that the older documents list for it.
+Documented = dict[str, tuple[str, ...]]
+
+
 class _Gathered(NamedTuple):
     """What the rows of one operator at one release add up to."""
 
@@ -56,7 +66,8 @@ class _Gathered(NamedTuple):
 
 
 def build(root: Path) -> dict[str, bytes]:
-    entries, older = _entries(root), _documented(root)
+    older = _documented(root)
+    entries = _entries(root, older)
     names = sorted({name for release in entries.values() for name in release})
     files = {}
     for target in TARGETS:
@@ -66,7 +77,7 @@ def build(root: Path) -> dict[str, bytes]:
     return files
 
 
-def _entry(name: str, target: str, entries: Entries, older: frozenset[str]) -> OnnxOp | None:
+def _entry(name: str, target: str, entries: Entries, older: Documented) -> OnnxOp | None:
     """The entry of an operator at ``target``: its own, else of the newest release before, else of the next after it."""
     if name in entries.get(target, {}):
         return entries[target][name]
@@ -75,17 +86,16 @@ def _entry(name: str, target: str, entries: Entries, older: frozenset[str]) -> O
     after = [release for release in _TABLES[at:] if name in entries[release]]
     if before:
         return _borrowed(entries, before[-1], name)
-    if after and (name in older | _LATE or (target not in _TABLES and after[0] == _TABLES[0])):
+    if after and (name in older or name in _LATE or (target not in _TABLES and after[0] == _TABLES[0])):
         return _borrowed(entries, after[0], name)
     return None
 
 
 def _borrowed(entries: Entries, release: str, name: str) -> OnnxOp:
-    entry = entries[release][name]
-    return OnnxOp(entry.opsets, entry.ge, entry.subgraph, release, entry.source)
+    return replace(entries[release][name], borrowed=release)
 
 
-def _entries(root: Path) -> Entries:
+def _entries(root: Path, older: Documented) -> Entries:
     """Rows of one operator at one release are variants or ranges of opsets: united."""
     parts = _subgraphs(root)
     gathered: dict[tuple[str, str], _Gathered] = {}
@@ -101,7 +111,9 @@ def _entries(root: Path) -> Entries:
     entries: Entries = {release: {} for release in _TABLES}
     for (release, name), one in gathered.items():
         opsets, ge = tuple(sorted(one.opsets)), tuple(sorted(one.ge))
-        entries[release][name] = OnnxOp(opsets, ge, any(one.subgraph), source=min(one.sources))
+        entries[release][name] = OnnxOp(
+            opsets, ge, any(one.subgraph), source=min(one.sources), documented=older.get(name, ())
+        )
     return entries
 
 
@@ -111,9 +123,13 @@ def _subgraphs(root: Path) -> dict[tuple[str, str], frozenset[str]]:
     return {(row["cann_release"], f"{row['domain']}::{row['op']}"): frozenset(row["ge_ops"].split()) for row in rows}
 
 
-def _documented(root: Path) -> frozenset[str]:
+def _documented(root: Path) -> Documented:
     """Operators of the older documents, which write some names with other capitals, in the spelling of the plugins."""
-    listed = {name.lower() for name in read_table(root, "onnx_docs_2.0.4")["op"]}
     table = read_table(root, "onnx_ops")
-    plugins = {f"ai.onnx::{op}" for op in table[table["domain"] == "ai.onnx"]["op"]}
-    return frozenset(name for name in plugins if name.removeprefix("ai.onnx::").lower() in listed)
+    plugins = {op.lower(): f"ai.onnx::{op}" for op in table[table["domain"] == "ai.onnx"]["op"]}
+    found: Documented = {}
+    for row in read_table(root, "onnx_docs_2.0.4").to_dict("records"):
+        dtypes = tuple(sorted({"float64" if d == "double" else d for d in row["input_dtypes"].split()}))
+        if (name := plugins.get(row["op"].lower())) is not None:
+            found[name] = dtypes or _UNDOCUMENTED.get(name, ())
+    return found
