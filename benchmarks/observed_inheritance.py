@@ -6,8 +6,9 @@
 
 A release that was not observed inherits the rows of the nearest one that was, for operators that both register for the
 same NPU dispatch keys; this measures that rule. An entry is an operator with the dtypes of its tensors and results.
-``same APIs``: the launched APIs are the same; ``same launches``: with the same arguments too. ``--socs`` compares the
-SoCs of one release with each other instead.
+``one way``: some way of running it launches the same APIs in both (sample inputs differ from one torch to the next);
+``same APIs``: every way does; ``same launches``: with the same arguments too. ``--socs`` compares the SoCs of one
+release with each other instead.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ from opscan.matrix.launches import parse_launch
 
 NPU_KEYS = frozenset({"PrivateUse1", "AutogradPrivateUse1"})
 
+SHARES = ("one way", "same APIs", "same launches")
+
 #: Operator, dtypes of its tensors, dtypes of its results.
 Entry = tuple[str, str, str]
 #: Every way in which an entry was seen to run: launches, or a refusal.
@@ -50,7 +53,7 @@ def main() -> None:
         chosen = {file.soc: file for file in files if file.release == options.torch_npu}
     else:
         chosen = {file.release: file for file in files if file.soc == options.soc}
-    print(f"{'compared':28}{'operators':>10}{'all same':>10}{'entries':>9}{'same APIs':>11}{'same launches':>15}")
+    print(f"{'compared':28}", *(f"{c:>14}" for c in ("operators", "all same", "entries", *SHARES)), sep="")
     for one, other in itertools.combinations(sorted(chosen), 2):
         releases = (options.torch_npu,) if options.socs else (one, other)
         _compare(one, other, chosen, _alike(root, releases), {one, other} == set(options.list or ()))
@@ -68,12 +71,12 @@ def _compare(one: str, other: str, files: dict[str, ObservedFile], alike: frozen
     shared = sorted(set(left) & set(right))
     launches = {entry for entry in shared if left[entry] == right[entry]}
     apis = {entry for entry in shared if _apis(left[entry]) == _apis(right[entry])}
+    common = {entry for entry in shared if _apis(left[entry]) & _apis(right[entry])}
     differing = Counter(entry[0] for entry in shared if entry not in launches)
     operators = {entry[0] for entry in shared}
-    print(
-        f"{one + ' | ' + other:28}{len(operators):>10}{1 - len(differing) / max(len(operators), 1):>10.1%}"
-        f"{len(shared):>9}{len(apis) / max(len(shared), 1):>11.1%}{len(launches) / max(len(shared), 1):>15.1%}"
-    )
+    alike_share = 1 - len(differing) / max(len(operators), 1)
+    shares = (f"{len(found) / max(len(shared), 1):>14.1%}" for found in (common, apis, launches))
+    print(f"{one + ' | ' + other:28}{len(operators):>14}{alike_share:>14.1%}{len(shared):>14}", *shares, sep="")
     for name, count in differing.most_common() if listed else ():
         entry = next(e for e in shared if e[0] == name and e not in launches)
         gone, come = _plain(left[entry] - right[entry]), _plain(right[entry] - left[entry])
