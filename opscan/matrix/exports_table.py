@@ -15,6 +15,9 @@ from opscan.matrix.tables import Entries
 #: ``torchscript`` is ``torch.onnx.export(…, dynamo=False)``.
 Exporter = Literal["dynamo", "torchscript"]
 
+#: What the table lists calls without tensors under.
+NO_TENSOR = "none"
+
 #: The torch release whose exporters were observed; answers for other releases are by it.
 OBSERVED_TORCH = "2.13.0"
 
@@ -62,11 +65,16 @@ class ExportsTable:
         """The distinct outcomes for calls whose data is of ``dtype``; empty where none was observed.
 
         A call in place is exported as the one that it stands for: ``aten::add_.Tensor`` as ``aten::add.Tensor``. Where
-        some calls leave operators, those that leave none (sums over no dimension, say) tell nothing.
+        some calls leave operators, those that leave none (sums over no dimension, say) tell nothing. Calls without
+        tensors count for every dtype.
         """
         entry = self.ops.get(overload) or self.ops.get(_out_of_place(overload))
         rows: tuple[Exported, ...] = getattr(entry, exporter) if entry else ()
-        found = [Export(tuple(_node(op, dtype) for op in r.ops), r.refused) for r in rows if dtype in r.dtypes]
+        found = [
+            Export(tuple(_node(op, dtype) for op in r.ops), r.refused)
+            for r in rows
+            if {dtype, NO_TENSOR} & set(r.dtypes)
+        ]
         return tuple(e for e in found if e.nodes or e.refused) or tuple(found)
 
 

@@ -110,7 +110,7 @@ def _exported(
 
 
 def _refusal(export: Export, facts: dict[str, str], evidence: tuple[Evidence, ...]) -> Ruling:
-    if export.refused in _UNTRANSLATED:
+    if export.refused in _UNTRANSLATED or export.refused.startswith("opset "):
         return Ruling("unsupported", "OPS123", facts | {"detail": export.refused}, (), evidence)
     detail = f"its export alone failed with {export.refused}"
     return Ruling("unknown", "OPS308", facts | {"detail": detail}, (), evidence)
