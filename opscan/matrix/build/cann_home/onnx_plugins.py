@@ -56,17 +56,21 @@ def onnx_file(toolkit: Toolkit, registered: dict[str, Registered], packaged: Onn
             known.subgraph,
             known.borrowed or (packaged.release if packaged else ""),
             known.source,
+            known.documented,
         )
     for name, own in registered.items():
         before = ops.get(name, OnnxOp(()))
         source = f"{', '.join(sorted(own.plugins))} of the installed toolkit"
-        ops[name] = OnnxOp(tuple(sorted(own.opsets)), before.ge, before.subgraph, source=source)
+        ops[name] = OnnxOp(
+            tuple(sorted(own.opsets)), before.ge, before.subgraph, source=source, documented=before.documented
+        )
     sources = [Source(plugin, f"opsets, CANN {toolkit.release}") for plugin in _plugins(registered)]
     if packaged:
         sources.append(
             Source(f"onnx/{packaged.release}.json", "graph-engine operators, and what the plugins do not name")
         )
-    return OnnxFile(SCHEMA, toolkit.release, tuple(sources), dict(sorted(ops.items())))
+    later = tuple(name for name in (packaged.later if packaged else ()) if name not in ops)
+    return OnnxFile(SCHEMA, toolkit.release, tuple(sources), dict(sorted(ops.items())), later)
 
 
 def _plugins(registered: dict[str, Registered]) -> list[str]:
