@@ -15,10 +15,10 @@ from opscan.rules.registry import RULES
 FOLDER = Path(opscan.rules.__file__).parent
 FILES = sorted(FOLDER.glob("ops*.py"))
 
-#: What ``opscan.verdict`` and ``opscan.tracing`` can give to a message.
+#: What ``opscan.verdict``, ``opscan.routes`` and ``opscan.tracing`` can give to a message.
 FACTS = {
     "operator", "dtypes", "release", "torch", "host_torch", "cann", "soc", "api", "parameter", "dtype", "detail",
-    "what", "answer", "factory",
+    "what", "answer", "factory", "opset", "exporter_torch",
 }  # fmt: skip
 
 ALL = pytest.mark.parametrize("rule", RULES.values(), ids=RULES.keys())
