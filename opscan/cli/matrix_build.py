@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,25 +37,31 @@ def _own_tables(arguments: BuildArguments) -> int:
     from opscan.matrix.data import user_matrix_dir
 
     destination = user_matrix_dir()
-    with Spinner() as spinner:
-        if arguments.wheel is not None:
-            from opscan.matrix.build.wheel import build_wheel
+    if arguments.wheel is not None:
+        from opscan.matrix.build.wheel import build_wheel
 
-            written = build_wheel(arguments.wheel, destination, spinner.update)
-        elif arguments.cann_home is not None:
-            from opscan.matrix.build.cann_home import build_cann_home
+        written = build_wheel(arguments.wheel, destination, _say)
+    elif arguments.cann_home is not None:
+        from opscan.matrix.build.cann_home import build_cann_home
 
-            written = build_cann_home(arguments.cann_home, destination, spinner.update, arguments.cann)
-        else:
-            from opscan.matrix.build.source_tree import build_source
+        written = build_cann_home(arguments.cann_home, destination, _say, arguments.cann)
+    else:
+        from opscan.matrix.build.source_tree import build_source
 
-            assert arguments.source is not None
-            if arguments.cann is None:
-                raise UsageError("--source does not tell its CANN release", "Add --cann RELEASE, as in --cann 9.1.0.")
-            written = build_source(arguments.source, arguments.cann, destination, spinner.update)
+        assert arguments.source is not None
+        if arguments.cann is None:
+            raise UsageError("--source does not tell its CANN release", "Add --cann RELEASE, as in --cann 9.1.0.")
+        written = build_source(arguments.source, arguments.cann, destination, _say)
     for path in written:
         print(f"wrote {path}")
     return 0
+
+
+def _say(message: str) -> None:
+    """What was read, and what was left out and why: worth keeping, so a line each."""
+    from opscan.rendering.inert import inert
+
+    print(inert(message), file=sys.stderr)
 
 
 def _checkout(check_only: bool) -> int:

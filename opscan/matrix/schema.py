@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jsonschema import Draft202012Validator
+import jsonschema_rs
 
 from opscan.errors import MatrixError
 from opscan.matrix.data import support_matrix_dir
@@ -42,7 +42,7 @@ def check_schemas(root: Path) -> list[str]:
 def problems_of(path: Path, name: str) -> Iterator[tuple[str, str]]:
     """(key, problem) of one file against the packaged schema ``name``. Raises MatrixError where it is no JSON object."""
     for error in _validator(name).iter_errors(document(path)):
-        where = ".".join(str(part) for part in error.absolute_path) or "(file)"
+        where = ".".join(map(str, error.instance_path)) or "(file)"
         yield where, error.message[:200]
 
 
@@ -58,8 +58,8 @@ def document(path: Path) -> dict[str, Any]:
 
 
 @cache
-def _validator(name: str) -> Draft202012Validator:
-    return Draft202012Validator(load_schema(support_matrix_dir(), name))
+def _validator(name: str) -> jsonschema_rs.Validator:
+    return jsonschema_rs.validator_for(load_schema(support_matrix_dir(), name))
 
 
 def load_schema(root: Path, name: str) -> dict[str, Any]:

@@ -7,7 +7,8 @@ from opscan.matrix.query import Matrix
 from opscan.routes.answer import Answer, Case, sum_up
 from opscan.verdict import Judge
 
-#: Dtypes of tensors that accompany the data: indices, masks, sizes.
+#: Dtypes of tensors that accompany the data: indices; then masks and small integers, which few operators take.
+_INDICES = frozenset({"int64"})
 _COMPANIONS = frozenset({"int64", "int32", "bool", "uint8"})
 
 Dtypes = tuple[str, ...]
@@ -36,12 +37,12 @@ def observed_dtypes(matrix: Matrix, operator: str) -> tuple[str, ...]:
 def _seen_with(matrix: Matrix, operator: str, dtype: str) -> list[tuple[Dtypes, Dtypes]]:
     """(dtypes of tensors, of results) of the observed calls that tell of ``dtype``.
 
-    All of it; else with indices and masks beside it; else with anything.
+    All of it; else with indices beside it; else with masks too; else with anything.
     """
     rows = matrix.observed_rows(operator)
     calls = list(dict.fromkeys((tuple(row.dtypes.split()), tuple(row.results.split())) for row in rows))
     named = [(inputs, results) for inputs, results in calls if dtype in (inputs or results)]
-    for tier in (frozenset({dtype}), _COMPANIONS | {dtype}):
+    for tier in (frozenset({dtype}), _INDICES | {dtype}, _COMPANIONS | {dtype}):
         found = [(inputs, results) for inputs, results in named if set(inputs or results) <= tier]
         if found:
             return found

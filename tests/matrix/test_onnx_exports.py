@@ -3,8 +3,8 @@ from __future__ import annotations
 import gzip
 import json
 
+import jsonschema_rs
 import pytest
-from jsonschema import Draft202012Validator
 
 from opscan.matrix.build.onnx_exports import build
 from opscan.matrix.build.writing import write
@@ -36,7 +36,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> ExportsTable:
     assert build(root) == files
     for name, content in files.items():
         write(root / name, content)
-        Draft202012Validator(load_schema(support_matrix_dir(), "onnx_exports")).validate(json.loads(content))
+        jsonschema_rs.validate(load_schema(support_matrix_dir(), "onnx_exports"), json.loads(content))
     found = ExportsTable.load(roots=(root,))
     assert found is not None
     return found

@@ -3,8 +3,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import jsonschema_rs
 import pytest
-from jsonschema import Draft202012Validator
 
 from opscan.errors import MatrixError
 from opscan.matrix.build.onnx import TARGETS, build
@@ -74,7 +74,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, OnnxTable]:
     root = tmp_path_factory.mktemp("matrix")
     for name, content in build(support_matrix_dir()).items():
         write(root / name, content)
-    validator = Draft202012Validator(load_schema(support_matrix_dir(), "onnx"))
+    validator = jsonschema_rs.validator_for(load_schema(support_matrix_dir(), "onnx"))
     assert all(validator.is_valid(json.loads(path.read_bytes())) for path in root.glob("onnx/*.json"))
     tables = {target: OnnxTable.load(target, (root,)) for target in TARGETS}
     return {target: table for target, table in tables.items() if table is not None}

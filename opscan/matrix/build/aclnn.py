@@ -168,7 +168,7 @@ _AT_MOST = re.compile(r"不(?:超过|大于)(\d)维?")
 
 def read_ranks(text: str) -> str:
     """Ranks as ``0-8`` or ``1|2``; empty where the page says it in another way."""
-    text = text.strip()
+    text = text.strip().replace("~", "-")
     if match := _AT_MOST.fullmatch(text):
         return f"0-{match[1]}"
     parts = re.split(r"[、,，/]", text)

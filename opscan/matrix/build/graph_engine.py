@@ -95,11 +95,15 @@ _LIST = "the AI Core op-info of an installed CANN 8.1.RC1 for {soc}"
 
 
 def _at(by_release: dict[str, tuple[GeKernel, ...]], release: str, borrow: bool) -> tuple[GeKernel, ...]:
-    """The kernels at a release, else those of the newest earlier one."""
-    if release in by_release:
-        return by_release[release]
-    earlier = [r for r in CANN_RELEASES[: CANN_RELEASES.index(release)] if r in by_release]
-    return tuple(replace(k, borrowed=earlier[-1]) for k in by_release[earlier[-1]]) if earlier and borrow else ()
+    """The kernels at a release; those of the newest earlier one beside them where its own are none or experimental."""
+    own = by_release.get(release, ())
+    if any(not kernel.experimental for kernel in own) or not borrow:
+        return own
+    for earlier in reversed(CANN_RELEASES[: CANN_RELEASES.index(release)]):
+        kernels = by_release.get(earlier, ())
+        if kernels and not (own and all(kernel.experimental for kernel in kernels)):
+            return (*own, *(replace(kernel, borrowed=earlier) for kernel in kernels))
+    return own
 
 
 def _filled(table: pd.DataFrame, root: Path, soc: str) -> pd.DataFrame:

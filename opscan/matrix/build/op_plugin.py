@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
+from opscan.matrix.build.observed import observed_tables
 from opscan.matrix.build.tables import qualified, read_table
 from opscan.matrix.build.wheel import RawWheel
 from opscan.matrix.verdict import MOVES
@@ -85,8 +86,10 @@ class OpPlugin:
     @cached_property
     def observed_to_compute(self) -> frozenset[str]:
         """Operators that were observed to launch a computing kernel: the heuristic of the source is wrong there."""
-        table = read_table(self._root, "observed_kernels_2.13.0_Ascend910B3")
         launched: dict[str, set[str]] = defaultdict(set)
-        for overload, kernels in zip(table["overload"], table["kernels"], strict=True):
-            launched[qualified(overload)] |= set(re.findall(r"aclnn\w+", kernels))
+        for observed in observed_tables(self._root):
+            if observed.soc.startswith("Ascend910B") and not observed.without:
+                table = read_table(self._root, observed.name)
+                for overload, kernels in zip(table["overload"], table["kernels"], strict=True):
+                    launched[qualified(overload)] |= set(re.findall(r"aclnn\w+", kernels))
         return frozenset(name for name, kernels in launched.items() if kernels - MOVES)

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from opscan.matrix.data import find_table
 from opscan.matrix.files import (
     CannFile,
     ExceptionsFile,
@@ -19,6 +20,7 @@ from opscan.matrix.files import (
 from opscan.matrix.launches import LEGACY, parse_launch
 from opscan.matrix.lint.problem import Problem
 from opscan.matrix.local_engine import LOCAL
+from opscan.matrix.releases import torch_npu_releases
 
 
 def check(roots: tuple[Path, ...], stated: ExceptionsFile) -> Iterator[Problem]:
@@ -65,9 +67,10 @@ def _used(roots: tuple[Path, ...]) -> dict[str, set[tuple[str, str]]]:
     for path in _files(roots, "onnx/*.json"):
         for name, parsed in load(path, OnnxFile).ops.items():
             add(path, name, {LEGACY + op for op in parsed.ge})
-    for path in _files(roots, "torch_npu/*.json")[-1:]:
-        for name, entry in load(path, RegistrationsFile).ops.items():
-            add(path, name, entry.aclnn)
+    newest = find_table(roots, f"torch_npu/{torch_npu_releases(roots)[-1]}.json")
+    if newest is not None:
+        for name, entry in load(newest, RegistrationsFile).ops.items():
+            add(newest, name, entry.aclnn)
     return used
 
 

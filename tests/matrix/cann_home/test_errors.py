@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-import jsonschema
+import jsonschema_rs
 import pytest
 
 from opscan.errors import MatrixError, UsageError
@@ -76,7 +76,7 @@ def test_files_fit_the_schema_name_no_place_and_come_out_the_same_twice(tmp_path
     first = {name: (tmp_path / "user" / name).read_bytes() for name in written(tmp_path)}
     for name, content in first.items():
         if name.startswith("cann/"):
-            jsonschema.validate(json.loads(content), schema)
+            jsonschema_rs.validate(schema, json.loads(content))
         assert str(tmp_path).encode() not in content
     build(root, tmp_path)
     assert {name: (tmp_path / "user" / name).read_bytes() for name in written(tmp_path)} == first
