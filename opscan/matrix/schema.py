@@ -40,7 +40,7 @@ def check_schemas(root: Path) -> list[str]:
 
 
 def problems_of(path: Path, name: str) -> Iterator[tuple[str, str]]:
-    """(key, problem) of one file against the packaged schema ``name``. Raises MatrixError where it is no JSON object."""
+    """(key, problem) of one file against the packaged schema ``name``. Raises MatrixError for what is no JSON object."""
     for error in _validator(name).iter_errors(document(path)):
         where = ".".join(map(str, error.instance_path)) or "(file)"
         yield where, error.message[:200]
