@@ -1,4 +1,4 @@
-"""Exporting every operator of torch.testing's database."""
+"""Exporting every operator of torch.testing's database, and some calls as models make them."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from typing import Any, TextIO
 import torch
 from torch.testing._internal.common_methods_invocations import op_db
 
+from exporting import typical
 from exporting.call import Call, dispatched, qualified, traced
 from exporting.export import export, share_tables
 
@@ -35,13 +36,18 @@ def sweep(log: Path, start: int, only: str, exporters: tuple[str, ...]) -> None:
     share_tables()
     seen: set[tuple[str, ...]] = set()
     with log.open("a", encoding="utf-8") as file:
-        for number, info in enumerate(op_db):
-            if number >= start and re.search(only, info.name):
+        for number, (name, calls) in enumerate(_cases()):
+            if number >= start and re.search(only, name):
                 _note(file, {"begin": number})
-                for call in _calls(info):
+                for call in calls:
                     for row in _rows(call, exporters, seen):
                         _note(file, {"row": row})
     os._exit(0)
+
+
+def _cases() -> Iterator[tuple[str, Iterator[Call]]]:
+    yield from ((info.name, _calls(info)) for info in op_db)
+    yield "typical", typical.calls()
 
 
 def _note(file: TextIO, record: dict[str, Any]) -> None:

@@ -68,14 +68,14 @@ class ExportsTable:
         some calls leave operators, those that leave none (sums over no dimension, say) tell nothing. Calls without
         tensors count for every dtype.
         """
-        entry = self.ops.get(overload) or self.ops.get(_out_of_place(overload))
-        rows: tuple[Exported, ...] = getattr(entry, exporter) if entry else ()
-        found = [
-            Export(tuple(_node(op, dtype) for op in r.ops), r.refused)
-            for r in rows
-            if {dtype, NO_TENSOR} & set(r.dtypes)
-        ]
-        return tuple(e for e in found if e.nodes or e.refused) or tuple(found)
+        for name in dict.fromkeys((overload, _out_of_place(overload))):
+            entry = self.ops.get(name)
+            rows: tuple[Exported, ...] = getattr(entry, exporter) if entry else ()
+            told = [row for row in rows if {dtype, NO_TENSOR} & set(row.dtypes)]
+            found = [Export(tuple(_node(op, dtype) for op in row.ops), row.refused) for row in told]
+            if found:
+                return tuple(e for e in found if e.nodes or e.refused) or tuple(found)
+        return ()
 
 
 def _node(text: str, dtype: str) -> OnnxNode:

@@ -6,14 +6,16 @@ kernel has no float32, unless it is told to keep dtypes.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import get_args
 
 from opscan.assessment import Evidence, Verdict
 from opscan.matrix.exports_table import Export, Exporter, ExportsTable, OnnxNode
-from opscan.matrix.files import GeOp, OnnxOp
+from opscan.matrix.files import OnnxOp
 from opscan.matrix.graph_engine import Acceptance, accepts
 from opscan.matrix.onnx_table import NEWEST_OPSET, OnnxTable, Parser
 from opscan.matrix.query import Matrix
+from opscan.matrix.tables import CannTable
 from opscan.routes.answer import Answer, Case, sum_up
 from opscan.verdict import Ruling
 
@@ -23,9 +25,17 @@ _PLUMBING = frozenset(
     | {"Split", "Transpose", "TransposeD", "Unsqueeze"}
 )
 
-#: Graph-engine operators that a fusion pass replaces before kernels are chosen. Source: the names of passes in
-#: ``lib64/plugin/opskernel/fusion_pass/config/fusion_config.json`` of an installed CANN 8.1.RC1 @551ed27c2928.
-_REWRITTEN = frozenset({"CommonGRU", "GlobalAveragePool", "GridSampler2D", "GridSampler3D", "StridedSliceV2"})
+#: Graph-engine operators that a fusion pass replaces before kernels are chosen, and by what (empty: by several).
+#: Besides, one whose sizes are constants becomes the operator of the same name with a D. Source: the names of passes in
+#: ``lib64/plugin/opskernel/fusion_pass/config/fusion_config.json`` of an installed CANN 8.1.RC1 @551ed27c2928, and
+#: ``math/reduce_mean/op_graph/fusion_pass/globalavgpool_fusion_pass.cpp`` of ops-math @c41933244c31.
+_REWRITTEN = {
+    "CommonGRU": "",
+    "GlobalAveragePool": "ReduceMean",
+    "GridSampler2D": "",
+    "GridSampler3D": "",
+    "StridedSliceV2": "StridedSliceD",
+}
 
 #: What an exporter raises because it has no translation of the operator or the arguments. Other errors come from the
 #: trace, which a whole model may pass.
@@ -95,7 +105,8 @@ def _exported(
     dtype = facts["dtypes"]
     facts = facts | {"exporter_torch": exports.release}
     cases: list[Case] = []
-    for export in exports.exports(facts["operator"], dtype, exporter):
+    outcomes = exports.exports(facts["operator"], dtype, exporter)
+    for export in _telling(outcomes):
         name = f"{exporter}: {' '.join(node.name.removeprefix('ai.onnx::') for node in export.nodes) or 'nothing'}"
         evidence = (Evidence("onnx_exports", exports.release, f"exported by torch.onnx ({exporter})"),)
         if export.refused:
@@ -109,8 +120,19 @@ def _exported(
     return Answer("offline", dtype, sum_up(tuple(cases), facts), tuple(cases))
 
 
+def _telling(outcomes: tuple[Export, ...]) -> tuple[Export, ...]:
+    """Where some exports succeed, failures of others that are no refusals of a translation tell nothing."""
+    if all(export.refused for export in outcomes):
+        return outcomes
+    return tuple(export for export in outcomes if not export.refused or _refuses(export))
+
+
+def _refuses(export: Export) -> bool:
+    return export.refused in _UNTRANSLATED or export.refused.startswith("opset ")
+
+
 def _refusal(export: Export, facts: dict[str, str], evidence: tuple[Evidence, ...]) -> Ruling:
-    if export.refused in _UNTRANSLATED or export.refused.startswith("opset "):
+    if _refuses(export):
         return Ruling("unsupported", "OPS123", facts | {"detail": export.refused}, (), evidence)
     detail = f"its export alone failed with {export.refused}"
     return Ruling("unknown", "OPS308", facts | {"detail": detail}, (), evidence)
@@ -191,8 +213,7 @@ def _kernel(
     """What the SoC's kernels say; where the target's CANN release has no table, the nearest ones if they agree."""
     rulings = []
     for table in matrix.cann:
-        op = table.ge.get(ge_op)
-        found = _settled(accepts(op, *dtypes, name=ge_op, narrows=True), op, ge_op, dtypes, entry)
+        found = _accepts(table, ge_op, dtypes, entry)
         cited = tuple(Evidence("cann", table.release, f"graph-engine operator {ge_op}", s) for s in found.sources)
         rulings.append(_ruling(ge_op, found, facts, evidence + cited))
     if all(ruling.verdict == rulings[0].verdict for ruling in rulings):
@@ -201,17 +222,32 @@ def _kernel(
     return Ruling("unknown", "OPS303", facts | {"api": ge_op, "parameter": "?", "detail": said}, (ge_op,), evidence)
 
 
-def _settled(found: Acceptance, op: GeOp | None, ge_op: str, dtypes: tuple[str, ...], entry: OnnxOp) -> Acceptance:
-    """The kernels' answer with what only this route knows.
-
-    The AI CPU alone, or nothing, is no answer for an operator that the compiler rewrites. Where the SoC has an AI Core
-    kernel whose dtypes are open, the documents of the ONNX operator settle them.
-    """
+def _accepts(table: CannTable, ge_op: str, dtypes: tuple[str, ...], entry: OnnxOp) -> Acceptance:
+    """The kernels' answer with what only this route knows: rewriting, casts within a graph, and documents."""
+    found = _documented(table, ge_op, dtypes, entry)
+    if found.engine in ("ai_core", "local"):
+        return found
+    other = _REWRITTEN.get(ge_op, f"{ge_op}D")
+    again = _documented(table, other, dtypes, entry) if other in table.ge else Acceptance("unknown")
+    if again.engine == "ai_core":
+        detail = f"the compiler makes it {other} where its sizes are constants"
+        return replace(again, engine="", detail=detail)
     if ge_op in _REWRITTEN and (found.status == "unsupported" or found.engine == "ai_cpu"):
         return Acceptance("unknown", "undocumented", detail=f"the compiler rewrites {ge_op}", sources=found.sources)
+    if found.status == "unsupported" and found.code == "dtype" and entry.subgraph and "Cast" in entry.ge:
+        return Acceptance("unknown", "undocumented", detail="its plugin converts dtypes", sources=found.sources)
+    return found
+
+
+def _documented(table: CannTable, ge_op: str, dtypes: tuple[str, ...], entry: OnnxOp) -> Acceptance:
+    """The kernels' answer; where the SoC has an AI Core kernel whose dtypes are open, that of the documents."""
+    op = table.ge.get(ge_op)
+    found = accepts(op, *dtypes, name=ge_op, narrows=True)
     open_core = op is not None and any(k.engine == "ai_core" and not k.experimental for k in op.kernels)
     listed = set(entry.documented) | ({"float32"} if "float16" in entry.documented else set())
-    if found.status == "unknown" and open_core and dtypes and set(dtypes[:1]) <= listed:
+    if found.engine in ("ai_core", "local") or found.status == "unsupported" or not open_core:
+        return found
+    if dtypes and dtypes[0] in listed and found.engine != "ai_cpu":
         return Acceptance("supported", engine="ai_core", detail="by the documents of the ONNX operator")
     return found
 

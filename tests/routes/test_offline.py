@@ -42,7 +42,10 @@ GE_OPS = {
     "Cumsum": GeOp((ge("ai_core", "float32"),)),
     "MatMulV2": GeOp((ge("ai_core", "float16", "float32"),)),
     "PRelu": GeOp((GeKernel("ai_core", (GeParameter("x", "in", ("float16", "float32"), bound=True),)),)),
-    "StridedSliceV2": GeOp((ge("ai_cpu", "float32"),)),
+    "GridSampler2D": GeOp((ge("ai_cpu", "float32"),)),
+    "TopK": GeOp((ge("ai_cpu", "float32", "int64"),)),
+    "TopKD": GeOp((ge("ai_core", "float16", "float32"),)),
+    "BitwiseXor": GeOp((ge("ai_core", "int32"),)),
     "Cast": GeOp((ge("ai_core", "bool", "float16", "float32", "int32", "int64"),)),
 }
 ONNX_OPS = {
@@ -53,7 +56,9 @@ ONNX_OPS = {
     "ai.onnx::CumSum": OnnxOp((11, 13), ("Cumsum",)),
     "ai.onnx::Gemm": OnnxOp(EVERY, ("Add", "MatMulV2"), subgraph=True),
     "ai.onnx::PRelu": OnnxOp(EVERY, ("PRelu",), documented=("float16",)),
-    "ai.onnx::Slice": OnnxOp(EVERY, ("StridedSliceV2",)),
+    "ai.onnx::GridSample": OnnxOp(EVERY, ("GridSampler2D",)),
+    "ai.onnx::TopK": OnnxOp(EVERY, ("TopK",)),
+    "ai.onnx::Xor": OnnxOp(EVERY, ("BitwiseXor", "Cast"), subgraph=True),
     "ai.onnx::Attention": OnnxOp(EVERY, (), subgraph=True),
 }
 EXPORTS = {
@@ -68,6 +73,11 @@ EXPORTS = {
         (Exported(("float32",), refused="DispatchError"),),
     ),
     "aten::nonzero": ExportedOp((), (Exported(("float32",), refused="GuardOnDataDependentSymNode"),)),
+    "aten::softmax": ExportedOp(
+        (Exported(("float32",), ("ai.onnx::Add[T]",)), Exported(("float32",), refused="AssertionError"))
+    ),
+    "aten::mul.Tensor": ExportedOp((Exported(("float32",), ("ai.onnx::Add[T]",)),)),
+    "aten::mul_.Tensor": ExportedOp((Exported(("int64",), ("ai.onnx::Add[T]",)),)),
     "aten::einsum": ExportedOp(
         (Exported(("float32",), ("ai.onnx::Add[T]",)), Exported(("float32",), ("ai.onnx::Loop[T]",)))
     ),
@@ -113,7 +123,10 @@ def matrix(tmp_path_factory: pytest.TempPathFactory) -> Matrix:
         ("ai.onnx::Gemm", "int64", "unknown", "OPS304"),  # Add takes it, MatMulV2 does not
         ("ai.onnx::PRelu", "float32", "supported", None),  # documents settle what its kernel leaves open
         ("ai.onnx::PRelu", "int8", "unsupported", "OPS104"),
-        ("ai.onnx::Slice", "float32", "unknown", "OPS306"),  # the compiler rewrites it
+        ("ai.onnx::GridSample", "float32", "unknown", "OPS306"),  # the compiler rewrites it
+        ("ai.onnx::TopK", "float32", "supported", None),  # as TopKD
+        ("ai.onnx::TopK", "int64", "slow", "OPS202"),
+        ("ai.onnx::Xor", "bool", "unknown", "OPS306"),  # its plugin casts
         ("ai.onnx::Attention", "float32", "unknown", "OPS308"),  # what its graph holds is not known
         ("ai.onnx::Loop", "float32", "unsupported", "OPS121"),
         ("ai.onnx::Bucketize", "float32", "unknown", "OPS308"),
@@ -128,6 +141,8 @@ def matrix(tmp_path_factory: pytest.TempPathFactory) -> Matrix:
         ("aten::_fft_r2c", "float32", "unsupported", "OPS123"),
         ("aten::_fft_r2c", "complex64", "unknown", "OPS308"),  # one exporter was not tried
         ("aten::nonzero", "float32", "unknown", "OPS308"),  # a whole model may pass
+        ("aten::softmax", "float32", "supported", None),  # a failure beside a success tells nothing
+        ("aten::mul_.Tensor", "float32", "supported", None),  # out of place for the dtypes not seen in place
         ("aten::einsum", "float32", "unknown", "OPS304"),
         ("aten::where.self", "float32", "supported", None),  # one exporter is enough
         ("aten::never_seen", "float32", "unknown", "OPS308"),

@@ -15,6 +15,7 @@ from opscan.matrix.files import SCHEMA, Exported, ExportedOp, ExportsFile, Sourc
 RELEASE, OPSET = "2.13.0", 18
 
 _TABLE = f"onnx_exports_{RELEASE}"
+_NAMESPACES = ("aten::", "quantized::", "torchvision::")
 _FLOATING = frozenset({"float16", "float32", "bfloat16", "float64"})
 
 #: The TorchScript exporter has no translation of the function that was called. Where the overload has others, it was
@@ -28,7 +29,8 @@ _Outcomes = dict[tuple[tuple[str, ...], str], set[str]]
 def build(root: Path) -> dict[str, bytes]:
     """Calls that differ in the dtype of their data only are one entry."""
     found: dict[str, dict[str, _Outcomes]] = defaultdict(lambda: defaultdict(lambda: defaultdict(set)))
-    for row in read_table(root, _TABLE).to_dict("records"):
+    table = read_table(root, _TABLE)
+    for row in table[table["overload"].str.startswith(_NAMESPACES)].to_dict("records"):
         data = _data(row["dtypes"].split())
         ops = tuple(sorted({_generic(op, data) for op in row["onnx_ops"].split()}))
         refused = row["outcome"].removeprefix("refused: ") if row["outcome"] != "ok" else ""
