@@ -124,9 +124,10 @@ def _over_kernels(op: GeOp | None, name: str, fit: Callable[[GeKernel], _Fit]) -
         return _accepted(found, "ai_cpu")
     if found := _first(fits, "open"):
         return Acceptance("unknown", "undocumented", "", found.parameter, found.dtype, found.detail, "", *_cited(found))
+    if not fits and op.kernels:
+        return Acceptance("unknown", "undocumented", detail="only the host has a kernel", sources=_sources(op.source))
     if not core and not op.source:
-        where = "on the host only" if not cpu and op.kernels else "on the AI Core"
-        return Acceptance("unknown", "undocumented", detail=f"nothing tells whether it runs {where}")
+        return Acceptance("unknown", "undocumented", detail="nothing tells whether the AI Core has a kernel")
     if not fits:
         return Acceptance("unsupported", "soc", sources=_sources(op.source))
     refusal = (core or cpu)[0]
