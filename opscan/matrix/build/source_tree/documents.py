@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from opscan.matrix.build.source_tree.constraints import read_constraints
 from opscan.matrix.build.source_tree.markup import plain, tables
 from opscan.matrix.build.source_tree.notes import Note, Skipped, read_notes
 from opscan.matrix.build.source_tree.words import DTYPE, PRODUCT, all_socs, dtypes, socs
@@ -91,16 +92,16 @@ def read_document(text: str) -> Document:
     supported = _products(sections)
     if not supported:
         return Document({}, signatures=signatures, problem="no product table")
+    constraints = "\n".join(body for title, body in sections if "约束" in title)
     apis, skipped = dict[str, Api](), list[Skipped]()
     for title, body in sections:
         for name in _documented(title):
             parameters, below = _parameters(_before_result(body))
             if not parameters or name in apis:
                 continue
-            notes, missed = read_notes(
-                below, [p.name for p in parameters], _alike(parameters, signatures.get(name, ()))
-            )
-            apis[name] = Api(name, parameters, tuple(notes))
+            names = [p.name for p in parameters]
+            notes, missed = read_notes(below, names, _alike(parameters, signatures.get(name, ())))
+            apis[name] = Api(name, parameters, (*notes, *read_constraints(constraints, names)))
             skipped += missed
     problem = "" if apis else "no parameter list"
     return Document(supported, tuple(apis.values()), signatures, tuple(skipped), problem)
