@@ -7,6 +7,7 @@ from opscan.matrix.graph_engine import Acceptance, accepts
 from opscan.matrix.query import Matrix
 from opscan.matrix.torchair_table import TorchairTable
 from opscan.routes.answer import Answer, Case, sum_up
+from opscan.routes.dtypes import lacking
 from opscan.verdict import Ruling
 
 #: Graph-engine operators that converters use to convert, shape and carry their arguments.
@@ -19,6 +20,8 @@ def graph(matrix: Matrix, operator: str, dtype: str) -> Answer:
     facts = _facts(matrix, operator, dtype)
     if table is None:
         return Answer("graph", dtype, Ruling("unknown", "OPS305", facts))
+    if (absent := lacking(matrix, dtype, facts)) is not None:
+        return Answer("graph", dtype, absent)
     converter = table.ops.get(operator)
     if converter is None:
         return Answer("graph", dtype, _without_converter(matrix, operator, facts))

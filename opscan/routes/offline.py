@@ -17,6 +17,7 @@ from opscan.matrix.onnx_table import NEWEST_OPSET, OnnxTable, Parser
 from opscan.matrix.query import Matrix
 from opscan.matrix.tables import CannTable
 from opscan.routes.answer import Answer, Case, sum_up
+from opscan.routes.dtypes import lacking
 from opscan.verdict import Ruling
 
 #: Graph-engine operators with which plugins convert, shape and carry what the main ones compute.
@@ -52,8 +53,8 @@ def offline(matrix: Matrix, operator: str, dtype: str, opset: int = NEWEST_OPSET
     table, facts = _table(matrix), _facts(matrix, operator, dtype, opset)
     if table is None or not matrix.cann:
         return Answer("offline", dtype, Ruling("unknown", "OPS305", facts))
-    if (lacking := _lacking(matrix, dtype, facts)) is not None:
-        return Answer("offline", dtype, lacking)
+    if (absent := lacking(matrix, dtype, facts)) is not None:
+        return Answer("offline", dtype, absent)
     if is_onnx(table, operator):
         cases = _node(matrix, table, OnnxNode(operator, (dtype,)), opset, facts)
         return Answer("offline", dtype, _all(cases), cases)
@@ -68,16 +69,6 @@ def offline(matrix: Matrix, operator: str, dtype: str, opset: int = NEWEST_OPSET
         detail = f"{best.cases[0].name}; the other exporter was not tried on {dtype}"
         return Answer("offline", dtype, Ruling("unknown", "OPS308", facts | {"detail": detail}), best.cases)
     return best
-
-
-def _lacking(matrix: Matrix, dtype: str, facts: dict[str, str]) -> Ruling | None:
-    """The reviewed statement that the SoC has no such dtype at all: nothing can convert from it either."""
-    for statement in matrix.statements:
-        if "any" in statement.ops and dtype in statement.dtypes and statement.status == "unsupported":
-            evidence = Evidence("override", statement.date, statement.evidence, statement.source)
-            facts = facts | {"dtype": dtype, "detail": statement.detail}
-            return Ruling("unsupported", "OPS107", facts, (), (evidence,))
-    return None
 
 
 def has_offline_route(matrix: Matrix, operator: str) -> bool:
