@@ -7,10 +7,11 @@ kernel has no float32, unless it is told to keep dtypes.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from typing import get_args
 
 from opscan.assessment import Evidence, Verdict
-from opscan.matrix.exports_table import Export, Exporter, ExportsTable, OnnxNode
+from opscan.matrix.exports_table import OBSERVED_TORCH, Export, Exporter, ExportsTable, OnnxNode
 from opscan.matrix.files import OnnxOp
 from opscan.matrix.graph_engine import Acceptance, accepts
 from opscan.matrix.onnx_table import NEWEST_OPSET, OnnxTable, Parser
@@ -19,6 +20,10 @@ from opscan.matrix.tables import CannTable
 from opscan.routes.answer import Answer, Case, sum_up
 from opscan.routes.dtypes import lacking
 from opscan.verdict import Ruling
+
+#: Tables are read once a process.
+_onnx_table = cache(OnnxTable.load)
+_exports_table = cache(ExportsTable.load)
 
 #: Graph-engine operators with which plugins convert, shape and carry what the main ones compute.
 _PLUMBING = frozenset(
@@ -58,7 +63,7 @@ def offline(matrix: Matrix, operator: str, dtype: str, opset: int = NEWEST_OPSET
     if is_onnx(table, operator):
         cases = _node(matrix, table, OnnxNode(operator, (dtype,)), opset, facts)
         return Answer("offline", dtype, _all(cases), cases)
-    exports = ExportsTable.load(roots=matrix.roots)
+    exports = _exports_table(OBSERVED_TORCH, matrix.roots)
     if exports is None or operator not in exports:
         detail = "no call of it was exported on its own"
         return Answer("offline", dtype, Ruling("unknown", "OPS308", facts | {"detail": detail}))
@@ -73,7 +78,7 @@ def offline(matrix: Matrix, operator: str, dtype: str, opset: int = NEWEST_OPSET
 
 def has_offline_route(matrix: Matrix, operator: str) -> bool:
     """Whether the tables know how an operator fares in the offline route."""
-    table, exports = _table(matrix), ExportsTable.load(roots=matrix.roots)
+    table, exports = _table(matrix), _exports_table(OBSERVED_TORCH, matrix.roots)
     return (table is not None and is_onnx(table, operator)) or (exports is not None and operator in exports)
 
 
@@ -86,7 +91,7 @@ def is_onnx(table: OnnxTable, operator: str) -> bool:
 def _table(matrix: Matrix) -> OnnxTable | None:
     """The parser of the target's CANN release, else of the nearest one that has a table."""
     releases = (matrix.target.cann, *(table.release for table in matrix.cann))
-    return next((t for release in releases if (t := OnnxTable.load(release, matrix.roots)) is not None), None)
+    return next((t for release in releases if (t := _onnx_table(release, matrix.roots)) is not None), None)
 
 
 def _exported(
