@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import metadata
 
 from opscan.assess import Judged, assemble, judge_calls
 from opscan.assessment import Assessment, FailOn, Substitution
@@ -13,7 +12,7 @@ from opscan.inventory import OpCall
 from opscan.loading.inputs import InputSpec
 from opscan.loading.reference import PythonFileReference
 from opscan.matrix.query import Matrix
-from opscan.matrix.releases import resolve_target
+from opscan.matrix.releases import installed_torch, resolve_target
 from opscan.substitution import registry
 from opscan.substitution.interface import CheckResult, Match, Text
 from opscan.worker.host import Worker
@@ -45,7 +44,7 @@ def scan(request: ScanRequest, progress: Callable[[str], None]) -> Assessment:
 
 def scan_with(worker: Worker, request: ScanRequest, progress: Callable[[str], None]) -> Assessment:
     """The same in a worker that runs already: several scans may share one, with what a model leaves behind."""
-    target, warnings = resolve_target(request.torch_npu, request.cann, request.soc, host_torch=host_torch())
+    target, warnings = resolve_target(request.torch_npu, request.cann, request.soc, host_torch=installed_torch())
     matrix = Matrix.load(target)
     release = release_for(matrix)
     inventory = worker.scan(Scan(request.reference, request.inputs, release, request.train), progress).inventory
@@ -64,14 +63,6 @@ def release_for(matrix: Matrix) -> Release:
         matrix.registered("AutogradPrivateUse1"),
         matrix.registered("AutocastPrivateUse1"),
     )
-
-
-def host_torch() -> str | None:
-    """The version of the installed torch, without importing it."""
-    try:
-        return metadata.version("torch")
-    except metadata.PackageNotFoundError:
-        return None
 
 
 @dataclass(frozen=True, slots=True)

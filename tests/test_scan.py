@@ -13,7 +13,8 @@ from opscan.errors import OpscanError
 from opscan.inventory import Inventory, OpCall, TensorSpec, Trace
 from opscan.matrix.query import Matrix
 from opscan.rules.registry import RULES
-from opscan.scan import _REPLACEABLE, _Substitutions, _widest, host_torch, release_for
+from opscan.matrix.releases import installed_torch
+from opscan.scan import _REPLACEABLE, _Substitutions, _widest, release_for
 from opscan.substitution.interface import CheckResult, Text
 from opscan.target import Target
 from opscan.verdict import Ruling
@@ -43,7 +44,7 @@ def test_the_host_torch_is_known_without_torch() -> None:
     import torch
 
     assert (
-        host_torch() == torch.__version__ or (host_torch() or "").partition("+")[0] == torch.__version__.split("+")[0]
+        installed_torch() == torch.__version__ or (installed_torch() or "").partition("+")[0] == torch.__version__.split("+")[0]
     )
 
 

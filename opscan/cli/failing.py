@@ -18,7 +18,7 @@ def guarded(work: Callable[[], int], debug: bool) -> int:
         return 130
     except BrokenPipeError:
         # Whoever read the output has seen enough; nothing may be flushed to the closed pipe at exit.
-        sys.stdout = None  # type: ignore[assignment]
+        sys.stdout = None
         return 0
     except Exception as error:
         return report_error(error, debug)

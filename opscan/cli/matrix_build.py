@@ -38,7 +38,7 @@ def _own_tables(arguments: BuildArguments) -> int:
 
     destination = user_matrix_dir()
     if arguments.wheel is not None:
-        from opscan.matrix.build.wheel import build_wheel
+        from opscan.matrix.build.wheel_build import build_wheel
 
         written = build_wheel(arguments.wheel, destination, _say)
     elif arguments.cann_home is not None:

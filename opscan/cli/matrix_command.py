@@ -12,7 +12,7 @@ from opscan.cli.choices import choice
 from opscan.cli.progress import Spinner
 from opscan.errors import UsageError
 from opscan.matrix.query import Matrix
-from opscan.matrix.releases import resolve_target
+from opscan.matrix.releases import installed_torch, resolve_target
 from opscan.target import Target
 
 
@@ -67,7 +67,7 @@ def show_operator(arguments: QueryArguments) -> int:
     from opscan.routes.kernel import kernel
     from opscan.routes.lookup import history, look_up
 
-    target, warnings = resolve_target(arguments.torch_npu, arguments.cann, arguments.soc)
+    target, warnings = resolve_target(arguments.torch_npu, arguments.cann, arguments.soc, host_torch=installed_torch())
     matrix = Matrix.load(target)
     constraints = kernel(matrix, arguments.operator)
     if constraints is not None:
@@ -140,7 +140,7 @@ def _sides(arguments: DiffArguments, route: str) -> tuple[Target, Target, tuple[
     options = {"torch_npu": arguments.torch_npu, "cann": arguments.cann, "soc": arguments.soc}
     if options[kind]:
         raise UsageError(f"A and B already name the {kind}", f"Leave out --{kind.replace('_', '-')}.")
-    after, warned = resolve_target(**{**options, kind: arguments.after}, route=route)
+    after, warned = resolve_target(**{**options, kind: arguments.after}, route=route, host_torch=installed_torch())
     # What A and B do not name is the same on both sides, or the comparison would mix two changes.
     same = {"torch_npu": after.torch_npu, "cann": after.cann, "soc": after.soc}
     before, warned_before = resolve_target(**{**same, kind: arguments.before}, route=route)

@@ -61,7 +61,8 @@ def print_holdings(found: Holdings) -> None:
     screen.blank()
     for release, near in found.without_table.items():
         screen.line([(f"CANN {release} has no table; answers come from {' and '.join(near)}.", "")])
-    tables = dict.fromkeys(t for h in (*found.adapters[-1:], *found.cann[-1:]) for t in h.sources)
+    newest = [h.sources for h in found.adapters[-1:]] + [h.sources for h in found.cann[-1:]]
+    tables = dict.fromkeys(table for sources in newest for table in sources)
     screen.line(
         [(f"Raw tables: {', '.join(tables)} … (support_matrix/sources/README.md says where they are from)", "")]
     )

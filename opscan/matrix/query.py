@@ -53,7 +53,14 @@ class Matrix:
     @classmethod
     def load(cls, target: Target, root: Path | None = None) -> Matrix:
         """Open the files of ``target`` only. Raises MatrixError for a damaged file or an unknown torch_npu release."""
-        roots = (root,) if root else matrix_roots()
+        return cls._open(target, (root,) if root else matrix_roots())
+
+    def at(self, target: Target) -> Matrix:
+        """The same folders opened for another target. Raises MatrixError as :meth:`load` does."""
+        return self._open(target, self.roots)
+
+    @classmethod
+    def _open(cls, target: Target, roots: tuple[Path, ...]) -> Matrix:
         releases = load_releases(roots)
         found = find_table(roots, f"torch_npu/{target.torch_npu}.json")
         if found is None:
@@ -102,9 +109,20 @@ class Matrix:
             return None
         return Registration(frozenset(entry.keys), entry.impl, entry.aclnn, entry.hidden_cpu)
 
+    def registrations_of(self, release: str) -> RegistrationTable:
+        """The registrations of a torch_npu release. Raises MatrixError where there is no table of it."""
+        if release == self.target.torch_npu:
+            return self.registrations
+        if release not in self._others:
+            path = find_table(self.roots, f"torch_npu/{release}.json")
+            if path is None:
+                raise MatrixError(f"the support matrix has no table of torch_npu {release}", "Install opscan again.")
+            self._others[release] = open_registrations(path)
+        return self._others[release]
+
     def releases_with(self, name: str) -> tuple[str, ...]:
         """torch_npu releases of the matrix that register an NPU kernel for the operator, oldest first."""
-        return tuple(r for r in torch_npu_releases(self.roots) if _npu_keys(self._release(r), name))
+        return tuple(r for r in torch_npu_releases(self.roots) if _npu_keys(self.registrations_of(r), name))
 
     def kernels(self, name: str, dtypes: tuple[str, ...], results: tuple[str, ...] = ()) -> KernelClaim:
         """What the kernels of ``name`` accept for these dtypes of its tensor arguments, in order.
@@ -149,7 +167,7 @@ class Matrix:
             detail = "observed on a simulated runtime"
             if self.target.torch_npu != release:
                 detail = f"observed on {release}, same registration"
-                if _npu_keys(self.registrations, name) != _npu_keys(self._release(release), name):
+                if _npu_keys(self.registrations, name) != _npu_keys(self.registrations_of(release), name):
                     detail = f"observed on {release}, kernels reachable in {self.target.torch_npu}"
                     rows = tuple(row for row in rows if self._reaches(name, row))
             own = tuple(row for row in rows if cann in row.cann)
@@ -173,17 +191,6 @@ class Matrix:
             assert path is not None, "listed by load"
             self._observed[release] = open_observed(path)
         return self._observed[release]
-
-    def _release(self, release: str) -> RegistrationTable:
-        """The registrations of another release."""
-        if release == self.target.torch_npu:
-            return self.registrations
-        if release not in self._others:
-            path = find_table(self.roots, f"torch_npu/{release}.json")
-            if path is None:
-                raise MatrixError(f"the support matrix has no table of torch_npu {release}", "Install opscan again.")
-            self._others[release] = open_registrations(path)
-        return self._others[release]
 
 
 #: SoCs before Ascend910B1, on which torch_npu lets single operators be narrowed to float16.

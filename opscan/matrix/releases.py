@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable
+from importlib import metadata
 from pathlib import Path
 from typing import Any, get_args
 
@@ -13,7 +14,7 @@ from packaging.version import Version
 
 from opscan.errors import UsageError
 from opscan.matrix.data import find_table, matrix_roots
-from opscan.matrix.files import ReleasesFile, SocsFile, load
+from opscan.matrix.files import ReleasesFile, SocsFile, TorchNpuRelease, load
 from opscan.target import Route, Target
 
 DEFAULT_SOC = "ascend910b"
@@ -41,6 +42,14 @@ def resolve_target(
         raise _unknown("route", route, get_args(Route))
     warnings += _pairing(chosen_npu, chosen_cann, releases) + _without_table(roots, chosen_cann, chosen_soc)
     return Target(chosen_npu, chosen_cann, chosen_soc, route), warnings  # type: ignore[arg-type]
+
+
+def installed_torch() -> str | None:
+    """The version of the torch that is installed, without importing it."""
+    try:
+        return metadata.version("torch")
+    except metadata.PackageNotFoundError:
+        return None
 
 
 def part_of(name: str) -> str:
@@ -139,11 +148,18 @@ def _has(host: str, tables: list[str], releases: ReleasesFile) -> bool:
 
 def _cann(asked: str | None, torch_npu: str, releases: ReleasesFile) -> str:
     if asked is None:
-        documented = [r for r in releases.cann_order if r in releases.torch_npu[torch_npu].cann]
-        return (documented or [r for r in releases.cann_order if releases.cann[r].socs])[-1]
+        named = _documented(torch_npu, releases).cann
+        documented = [r for r in releases.cann_order if r in named]
+        return (documented or [r for r in releases.cann_order if releases.cann[r].socs and "-" not in r])[-1]
     if asked in releases.cann:
         return asked
     raise _unknown("CANN release", asked, releases.cann_order)
+
+
+def _documented(torch_npu: str, releases: ReleasesFile) -> TorchNpuRelease:
+    """The release itself; where no CANN release is documented for it, the one that it is most like."""
+    entry = releases.torch_npu[torch_npu]
+    return entry if entry.cann or entry.like not in releases.torch_npu else releases.torch_npu[entry.like]
 
 
 def _soc(asked: str, socs: SocsFile) -> tuple[str, tuple[str, ...]]:
@@ -166,14 +182,15 @@ def _plain(name: str) -> str:
 
 
 def _pairing(torch_npu: str, cann: str, releases: ReleasesFile) -> tuple[str, ...]:
-    entry = releases.torch_npu[torch_npu]
+    entry = _documented(torch_npu, releases)
     lines = {re.sub(r"\d+$", "X", cann)}
     if cann in entry.cann or ({cann} | lines) & set(entry.compatible):
         return ()
-    documented = (
-        f"its documents name CANN {', '.join(entry.cann)}" if entry.cann else "no CANN release is documented for it"
-    )
-    return (f"torch_npu {torch_npu} is not documented for CANN {cann}: {documented}.",)
+    if not entry.cann:
+        return (f"torch_npu {torch_npu} is not documented for CANN {cann}: no CANN release is documented for it.",)
+    own = releases.torch_npu[torch_npu].cann
+    whose = "its documents name" if own else f"those of {releases.torch_npu[torch_npu].like}, which it is like, name"
+    return (f"torch_npu {torch_npu} is not documented for CANN {cann}: {whose} CANN {', '.join(entry.cann)}.",)
 
 
 def _without_table(roots: tuple[Path, ...], cann: str, soc: str) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from opscan.matrix.names import nearest
 from opscan.matrix.onnx_table import NEWEST_OPSET
 from opscan.matrix.query import NPU_KEYS, Matrix
 from opscan.matrix.releases import load_releases, torch_npu_releases
-from opscan.matrix.tables import RegistrationTable, open_registrations
+from opscan.matrix.tables import RegistrationTable
 from opscan.matrix.torchair_table import TorchairTable
 from opscan.routes.answer import Answer
 from opscan.routes.eager import observed_dtypes
@@ -71,22 +71,23 @@ def _dtypes(matrix: Matrix, operator: str) -> tuple[str, ...]:
 def history(matrix: Matrix, operator: str, dtype: str = "float32") -> History:
     """How the operator fared over all releases of the matrix; opens every table."""
     names = torch_npu_releases(matrix.roots)
-    tables = {r: open_registrations(matrix.registrations.ops.path.with_name(f"{r}.json")) for r in names}
+    tables = {r: matrix.registrations_of(r) for r in names}
     converters = {r: TorchairTable.load(r, matrix.roots) for r in names}
     if not any(operator in table.ops for table in tables.values()):
         look_up(matrix, operator)  # raises with the nearest names
+    releases = load_releases(matrix.roots)
     cann = []
-    for release, entry in load_releases(matrix.roots).cann.items():
-        if matrix.target.soc in entry.socs:
-            target = Target(matrix.target.torch_npu, release, matrix.target.soc)
-            cann.append((release, answer(Matrix.load(target), "eager", operator, dtype).ruling.verdict))
+    for release in releases.cann_order:
+        if matrix.target.soc in releases.cann[release].socs:
+            there = matrix.at(Target(matrix.target.torch_npu, release, matrix.target.soc))
+            cann.append((release, answer(there, "eager", operator, dtype).ruling.verdict))
     return History(
         operator,
         matrix.target.soc,
         dtype,
         _spans(names, lambda r: _registered(tables[r], operator)),
         _spans(names, lambda r: _converted(converters[r], operator)),
-        tuple(sorted(cann, key=lambda item: load_releases(matrix.roots).cann_order.index(item[0]))),
+        tuple(cann),
     )
 
 

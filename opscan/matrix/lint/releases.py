@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from opscan.matrix.data import find_table
-from opscan.matrix.files import ExceptionsFile, OverridesFile, load
+from opscan.matrix.files import Correction, ExceptionsFile, OverridesFile, Statement, load
 from opscan.matrix.lint.problem import Problem
 from opscan.matrix.releases import load_releases, load_socs
 
@@ -37,7 +37,8 @@ def _overrides(root: Path, adapters: frozenset[str], cann: frozenset[str], socs:
     seen: set[str] = set()
     for path in sorted((root / "overrides").glob("*.json")):
         file, name = load(path, OverridesFile), str(path.relative_to(root))
-        for entry in (*file.corrections, *file.statements):
+        entries: tuple[Correction | Statement, ...] = (*file.corrections, *file.statements)
+        for entry in entries:
             named = [(s, socs, "SoC") for s in entry.socs] + [(r, cann, "CANN release") for r in entry.cann]
             named += [(r, adapters, "torch_npu release") for r in getattr(entry, "torch_npu", ())]
             yield from (
