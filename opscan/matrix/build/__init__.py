@@ -7,13 +7,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from opscan.matrix.build import cann, observed, onnx, releases, socs, torch_npu, torchair
+from opscan.matrix.build import cann, observed, onnx, onnx_exports, releases, socs, torch_npu, torchair
 from opscan.matrix.build.writing import write
 
-BUILDERS = (torch_npu.build, torchair.build, observed.build, cann.build, onnx.build, releases.build, socs.build)
+BUILDERS = (
+    torch_npu.build,
+    torchair.build,
+    observed.build,
+    cann.build,
+    onnx.build,
+    onnx_exports.build,
+    releases.build,
+    socs.build,
+)
 
 #: Folders whose every file is generated; ``overrides``, ``schema`` and ``sources`` are written by people.
-_GENERATED = ("torch_npu", "torchair", "observed", "cann", "onnx")
+_GENERATED = ("torch_npu", "torchair", "observed", "cann", "onnx", "onnx_exports")
 
 
 def build_all(root: Path) -> list[Path]:

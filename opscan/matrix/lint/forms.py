@@ -27,6 +27,7 @@ _PLACES = {
     "torch_npu": ("release",),
     "torchair": ("release",),
     "onnx": ("release",),
+    "onnx_exports": ("release",),
     "observed": ("release", "soc"),
     "cann": ("release", "soc"),
 }
