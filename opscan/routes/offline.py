@@ -43,9 +43,10 @@ _REWRITTEN = {
     "StridedSliceV2": "StridedSliceD",
 }
 
-#: What an exporter raises because it has no translation of the operator or the arguments. Other errors come from the
-#: trace, which a whole model may pass.
-_UNTRANSLATED = frozenset({"DispatchError", "SymbolicValueError", "UnsupportedOperatorError"})
+#: What an exporter raises because it has no translation of the operator, and because of a call's arguments. Other
+#: errors come from the trace, which a whole model may pass.
+_UNTRANSLATED = frozenset({"DispatchError", "UnsupportedOperatorError"})
+_ARGUMENTS = "SymbolicValueError"
 
 #: From worst to best: what decides over the operators of one model, and which exporter is the better.
 _RANKS: tuple[Verdict, ...] = ("unsupported", "fallback", "unknown", "slow", "supported")
@@ -124,10 +125,13 @@ def _telling(outcomes: tuple[Export, ...]) -> tuple[Export, ...]:
 
 
 def _refuses(export: Export) -> bool:
-    return export.refused in _UNTRANSLATED or export.refused.startswith("opset ")
+    return export.refused in {*_UNTRANSLATED, _ARGUMENTS} or export.refused.startswith("opset ")
 
 
 def _refusal(export: Export, facts: dict[str, str], evidence: tuple[Evidence, ...]) -> Ruling:
+    if export.refused == _ARGUMENTS:
+        detail = "the exporter refuses the arguments that were tried"
+        return Ruling("unknown", "OPS308", facts | {"detail": detail}, (), evidence)
     if _refuses(export):
         return Ruling("unsupported", "OPS123", facts | {"detail": export.refused}, (), evidence)
     detail = f"its export alone failed with {export.refused}"

@@ -72,6 +72,9 @@ EXPORTS = {
         (Exported(("complex64", "float32"), refused="UnsupportedOperatorError"),),
         (Exported(("float32",), refused="DispatchError"),),
     ),
+    "aten::adaptive_avg_pool3d": ExportedOp(
+        (Exported(("float32",), refused="SymbolicValueError"),), (Exported(("float32",), refused="DispatchError"),)
+    ),
     "aten::nonzero": ExportedOp((), (Exported(("float32",), refused="GuardOnDataDependentSymNode"),)),
     "aten::softmax": ExportedOp(
         (Exported(("float32",), ("ai.onnx::Add[T]",)), Exported(("float32",), refused="AssertionError"))
@@ -140,6 +143,7 @@ def matrix(tmp_path_factory: pytest.TempPathFactory) -> Matrix:
         ("aten::alias", "float32", "supported", None),
         ("aten::_fft_r2c", "float32", "unsupported", "OPS123"),
         ("aten::_fft_r2c", "complex64", "unknown", "OPS308"),  # one exporter was not tried
+        ("aten::adaptive_avg_pool3d", "float32", "unknown", "OPS308"),  # for other arguments it may not
         ("aten::nonzero", "float32", "unknown", "OPS308"),  # a whole model may pass
         ("aten::softmax", "float32", "supported", None),  # a failure beside a success tells nothing
         ("aten::mul_.Tensor", "float32", "supported", None),  # out of place for the dtypes not seen in place
