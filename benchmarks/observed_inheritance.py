@@ -3,17 +3,20 @@
 
     python benchmarks/observed_inheritance.py [--soc ascend910b] [--list RELEASE RELEASE]
     python benchmarks/observed_inheritance.py --socs [--torch-npu 2.13.0]
+    python benchmarks/observed_inheritance.py --verdicts 8.5.0 --torch-npu 2.6.0.post5 [--soc ascend910b]
 
 A release that was not observed inherits the rows of the nearest one that was, for operators that both register for the
 same NPU dispatch keys; this measures that rule. An entry is an operator with the dtypes of its tensors and results.
 ``one way``: some way of running it launches the same APIs in both (sample inputs differ from one torch to the next);
 ``same APIs``: every way does; ``same launches``: with the same arguments too. ``--socs`` compares the SoCs of one
-release with each other instead.
+release with each other instead. ``--verdicts`` judges the entries of one observed release at a CANN release twice, by
+its own rows and by those that it would inherit, and counts how the two agree (it needs a built matrix).
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import itertools
 import sys
 from collections import Counter, defaultdict
@@ -24,11 +27,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import msgspec
 
+from opscan.matrix import Matrix
 from opscan.matrix.build.observed import build
 from opscan.matrix.build.tables import read_dispatch
 from opscan.matrix.data import support_matrix_dir
-from opscan.matrix.files import ObservedFile
+from opscan.matrix.files import ObservedFile, load
 from opscan.matrix.launches import parse_launch
+from opscan.target import Target
 
 NPU_KEYS = frozenset({"PrivateUse1", "AutogradPrivateUse1"})
 
@@ -46,8 +51,12 @@ def main() -> None:
     parser.add_argument("--list", nargs=2, metavar="RELEASE", help="operators that differ between two releases")
     parser.add_argument("--socs", action="store_true", help="compare the SoCs of one release")
     parser.add_argument("--torch-npu", default="2.13.0", metavar="RELEASE")
+    parser.add_argument("--verdicts", metavar="CANN", help="compare verdicts of own and of inherited rows")
     options = parser.parse_args()
     root = support_matrix_dir()
+    if options.verdicts:
+        _verdicts(Target(options.torch_npu, options.verdicts, options.soc))
+        return
     files = [msgspec.json.decode(content, type=ObservedFile) for content in build(root).values()]
     if options.socs:
         chosen = {file.soc: file for file in files if file.release == options.torch_npu}
@@ -57,6 +66,21 @@ def main() -> None:
     for one, other in itertools.combinations(sorted(chosen), 2):
         releases = (options.torch_npu,) if options.socs else (one, other)
         _compare(one, other, chosen, _alike(root, releases), {one, other} == set(options.list or ()))
+
+
+def _verdicts(target: Target) -> None:
+    matrix, heir = Matrix.load(target), Matrix.load(target)
+    others = tuple(release for release in heir.observed_releases if release != target.torch_npu)
+    heir = dataclasses.replace(heir, observed_releases=others)
+    file = load(support_matrix_dir() / "observed" / target.torch_npu / f"{target.soc}.json", ObservedFile)
+    entries = {(name, row.dtypes, row.results) for name, op in file.ops.items() for row in op.rows}
+    counts: Counter[tuple[str, str]] = Counter()
+    for name, dtypes, results in entries:
+        call = name, tuple(dtypes.split()), tuple(results.split())
+        counts[heir.kernels(*call).status, matrix.kernels(*call).status] += 1
+    print(f"{len(entries)} entries of {target.torch_npu}, inherited from {others[0]} → own")
+    for (inherited, own), count in counts.most_common():
+        print(f"{inherited:>12} → {own:12}{count:>8}")
 
 
 def _alike(root: Path, releases: Iterable[str]) -> frozenset[str]:
