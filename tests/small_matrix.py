@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -102,8 +103,8 @@ def onnx(release: str, ops: Mapping[str, OnnxOp]) -> OnnxFile:
 
 def statement(ident: str, status: str, **changes: object) -> Statement:
     """About every operator on complex64 on ascend910b."""
-    made = Statement(ident, ("any",), ("complex64",), ("ascend910b",), status, "seen", "page @0", "2026-01-01")  # type: ignore[arg-type]
-    return msgspec.structs.replace(made, **changes)
+    about: dict[str, Any] = {"ops": ("any",), "dtypes": ("complex64",), "socs": ("ascend910b",), **changes}
+    return Statement(ident, status=status, evidence="seen", source="page @0", date="2026-01-01", **about)  # type: ignore[arg-type]
 
 
 def releases(*files: msgspec.Struct, nearest: Mapping[str, tuple[str, ...]] | None = None) -> ReleasesFile:
@@ -123,10 +124,20 @@ def write_matrix(root: Path, *files: msgspec.Struct) -> Path:
     if not any(isinstance(file, ReleasesFile) for file in files):
         files = (*files, releases(*files))
     if not any(isinstance(file, SocsFile) for file in files):
-        files = (*files, SocsFile(SCHEMA, (), {soc: Soc(soc, ()) for soc in SOCS}))
+        files = (*files, SocsFile(SCHEMA, (), {soc: Soc(soc, (soc.title(),)) for soc in SOCS}))
     for file in files:
-        write(root / place_of(file), render(file, tuple(key for key in _TABLES if hasattr(file, key))))
+        tables = tuple(key for key in _TABLES if hasattr(file, key))
+        content = render(file, tables) if tables else msgspec.json.encode(_lean(file))
+        write(root / place_of(file), content)
     return root
+
+
+def _lean(value: Any) -> Any:
+    """Plain values, without the defaults: as people write a file."""
+    if isinstance(value, msgspec.Struct):
+        fields = msgspec.structs.fields(value)
+        return {f.encode_name: _lean(getattr(value, f.name)) for f in fields if getattr(value, f.name) != f.default}
+    return [_lean(item) for item in value] if isinstance(value, tuple) else value
 
 
 def place_of(file: msgspec.Struct) -> str:

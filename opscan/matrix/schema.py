@@ -12,6 +12,7 @@ import jsonschema_rs
 
 from opscan.errors import MatrixError
 from opscan.matrix.data import support_matrix_dir
+from opscan.matrix.files import REINSTALL
 
 #: Schema name → the files it describes, below ``support_matrix/``.
 FILES = {
@@ -41,20 +42,36 @@ def check_schemas(root: Path) -> list[str]:
 
 def problems_of(path: Path, name: str) -> Iterator[tuple[str, str]]:
     """(key, problem) of one file against the packaged schema ``name``. Raises MatrixError for what is no JSON object."""
-    for error in _validator(name).iter_errors(document(path)):
+    return problems_in(document(path), name)
+
+
+def problems_in(content: dict[str, Any], name: str) -> Iterator[tuple[str, str]]:
+    """(key, problem) of the content of a file against the packaged schema ``name``."""
+    for error in _validator(name).iter_errors(content):
         where = ".".join(map(str, error.instance_path)) or "(file)"
         yield where, error.message[:200]
 
 
 def document(path: Path) -> dict[str, Any]:
-    """The file as plain values. Raises MatrixError where it is no JSON object."""
+    """The file as plain values. Raises MatrixError where it is no JSON object, or says something twice."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise MatrixError(f"{path}: {error}") from error
+        content = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_once)
+    except OSError as error:
+        raise MatrixError(f"{path}: {error.strerror or error}", REINSTALL) from error
+    except (ValueError, RecursionError) as error:
+        raise MatrixError(f"{path}: {error}", REINSTALL) from error
     if not isinstance(content, dict):
-        raise MatrixError(f"{path}: is no JSON object")
+        raise MatrixError(f"{path}: is no JSON object", REINSTALL)
     return content
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object, unless a key is in it twice: readers would see the last one and lose the other in silence."""
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"key {next(key for key in made if keys.count(key) > 1)} is there twice")
+    return made
 
 
 @cache

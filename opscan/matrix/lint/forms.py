@@ -1,25 +1,34 @@
-"""Each file fits its JSON Schema, can be decoded, and lies where its own keys say."""
+"""Each file fits its JSON Schema, says nothing twice, and lies where its own keys say."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from opscan.errors import MatrixError
 from opscan.matrix.lint.problem import Problem
-from opscan.matrix.schema import FILES, document, problems_of
+from opscan.matrix.schema import FILES, document, problems_in
+
+#: Folders of people's files that are no part of the matrix.
+_OTHERS = frozenset({"schema", "sources"})
 
 
 def check(root: Path) -> Iterator[Problem]:
-    for name, pattern in FILES.items():
-        for path in sorted(root.glob(pattern)):
-            file = str(path.relative_to(root))
-            try:
-                yield from (Problem(file, key, message) for key, message in problems_of(path, name))
-            except MatrixError as error:
-                yield Problem(file, "", error.message)
-                continue
-            yield from _misplaced(path, root)
+    described = {path: name for name, pattern in FILES.items() for path in root.glob(pattern)}
+    for path in sorted(root.rglob("*.json")):
+        relative = path.relative_to(root)
+        if path not in described:
+            if relative.parts[0] not in _OTHERS:
+                yield Problem(str(relative), "", "no file of the matrix lies here")
+            continue
+        try:
+            content = document(path)
+        except MatrixError as error:
+            yield Problem(str(relative), "", error.message.removeprefix(f"{path}: "))
+            continue
+        yield from (Problem(str(relative), *found) for found in problems_in(content, described[path]))
+        yield from _misplaced(relative, content)
 
 
 #: Keys that the parts of a path repeat.
@@ -33,10 +42,8 @@ _PLACES = {
 }
 
 
-def _misplaced(path: Path, root: Path) -> Iterator[Problem]:
-    relative = path.relative_to(root)
+def _misplaced(relative: Path, content: dict[str, Any]) -> Iterator[Problem]:
     parts = (*relative.parts[:-1], relative.name.removesuffix(".json"))
-    content = document(path)
     for key, part in zip(_PLACES.get(parts[0], ()), parts[1:], strict=False):
         if content.get(key) != part:
             yield Problem(str(relative), key, f"is {content.get(key)!r}, but the file lies at {part!r}")

@@ -54,8 +54,9 @@ def _used(roots: tuple[Path, ...]) -> dict[str, set[tuple[str, str]]]:
     used: dict[str, set[tuple[str, str]]] = defaultdict(set)
 
     def add(path: Path, name: str, kernels: Iterable[str]) -> None:
+        file = next(str(path.relative_to(root)) for root in roots if path.is_relative_to(root))
         for kernel in kernels:
-            used[kernel].add((f"{path.parent.name}/{path.name}", f"ops.{name}"))
+            used[kernel].add((file, f"ops.{name}"))
 
     for path in _files(roots, "observed/*/*.json"):
         for name, op in load(path, ObservedFile).ops.items():
