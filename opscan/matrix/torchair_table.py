@@ -14,10 +14,13 @@ from opscan.matrix.tables import Entries
 
 @dataclass(frozen=True, slots=True)
 class TorchairTable:
-    """Converters by qualified overload; an overload that is not there has none."""
+    """Converters by qualified overload; an overload that is not there has none. ``automatic``: but for those of other
+    libraries, see :class:`opscan.matrix.files.TorchairFile`.
+    """
 
     release: str
     ops: Entries[Converter]
+    automatic: bool = False
 
     @classmethod
     def load(cls, torch_npu: str, roots: tuple[Path, ...] | None = None) -> TorchairTable | None:
@@ -29,9 +32,10 @@ class TorchairTable:
         if path is None:
             return None
         file = load(path, _Torchair)
-        return cls(file.release, Entries(path, "ops", Converter, file.ops))
+        return cls(file.release, Entries(path, "ops", Converter, file.ops), file.automatic)
 
 
 class _Torchair(msgspec.Struct, frozen=True):
     release: str
     ops: dict[str, msgspec.Raw]
+    automatic: bool = False

@@ -5,11 +5,14 @@ from __future__ import annotations
 from opscan.inventory import OpCall, TensorSpec
 from opscan.matrix.query import Matrix
 from opscan.routes.answer import Answer, Case, sum_up
-from opscan.verdict import Judge
+from opscan.verdict import Judge, Ruling
 
 #: Dtypes of tensors that accompany the data: indices; then masks and small integers, which few operators take.
 _INDICES = frozenset({"int64"})
 _COMPANIONS = frozenset({"int64", "int32", "bool", "uint8"})
+
+#: Libraries of operators that a process with torch_npu has for sure.
+_OWN = ("aten::", "prims::", "prim::", "npu::", "quantized::")
 
 Dtypes = tuple[str, ...]
 
@@ -19,12 +22,15 @@ def eager(matrix: Matrix, operator: str, dtype: str) -> Answer:
 
     Which dtypes its other tensors have is taken from the calls that were observed.
     """
+    facts = {"operator": operator, "dtypes": dtype}
+    if matrix.registration(operator) is None and not operator.startswith(_OWN):
+        detail = "its library is no part of torch_npu, so the process that loads it decides: scan the model"
+        return Answer("eager", dtype, Ruling("unknown", "OPS308", facts | {"detail": detail}))
     judge = Judge(matrix, {}, matrix.torch_release)
     seen = _seen_with(matrix, operator, dtype) or [((dtype,), ())]
     cases = tuple(
         Case(_label(inputs, results), judge.call(_call(operator, inputs, results))) for inputs, results in seen
     )
-    facts = {"operator": operator, "dtypes": dtype}
     return Answer("eager", dtype, sum_up(_natural(cases, seen, dtype), facts), cases)
 
 

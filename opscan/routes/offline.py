@@ -19,6 +19,7 @@ from opscan.matrix.query import Matrix
 from opscan.matrix.tables import CannTable
 from opscan.routes.answer import Answer, Case, sum_up
 from opscan.routes.dtypes import lacking
+from opscan.routes.ge_kernels import facts_of, ge_ruling
 from opscan.verdict import Ruling
 
 #: Tables are read once a process.
@@ -56,7 +57,7 @@ def offline(matrix: Matrix, operator: str, dtype: str, opset: int = NEWEST_OPSET
     """What ``operator``, of ATen (``aten::add.Tensor``) or ONNX (``ai.onnx::Add``), meets on ``dtype`` when the model
     is exported at ``opset`` and converted by ATC.
     """
-    table, facts = _table(matrix), _facts(matrix, operator, dtype, opset)
+    table, facts = _table(matrix), facts_of(matrix, operator, dtype) | {"opset": str(opset)}
     if table is None or not matrix.cann:
         return Answer("offline", dtype, Ruling("unknown", "OPS305", facts))
     if (absent := lacking(matrix, dtype, facts)) is not None:
@@ -210,16 +211,7 @@ def _kernel(
     facts: dict[str, str],
     evidence: tuple[Evidence, ...],
 ) -> Ruling:
-    """What the SoC's kernels say; where the target's CANN release has no table, the nearest ones if they agree."""
-    rulings = []
-    for table in matrix.cann:
-        found = _accepts(table, ge_op, dtypes, entry)
-        cited = tuple(Evidence("cann", table.release, f"graph-engine operator {ge_op}", s) for s in found.sources)
-        rulings.append(_ruling(ge_op, found, facts, evidence + cited))
-    if all(ruling.verdict == rulings[0].verdict for ruling in rulings):
-        return rulings[0]
-    said = "; ".join(f"{r.verdict} at CANN {t.release}" for r, t in zip(rulings, matrix.cann, strict=True))
-    return Ruling("unknown", "OPS303", facts | {"api": ge_op, "parameter": "?", "detail": said}, (ge_op,), evidence)
+    return ge_ruling(matrix, ge_op, lambda table: _accepts(table, ge_op, dtypes, entry), facts, evidence)
 
 
 def _accepts(table: CannTable, ge_op: str, dtypes: tuple[str, ...], entry: OnnxOp) -> Acceptance:
@@ -250,27 +242,3 @@ def _documented(table: CannTable, ge_op: str, dtypes: tuple[str, ...], entry: On
     if dtypes and dtypes[0] in listed and found.engine != "ai_cpu":
         return Acceptance("supported", engine="ai_core", detail="by the documents of the ONNX operator")
     return found
-
-
-def _ruling(ge_op: str, found: Acceptance, facts: dict[str, str], evidence: tuple[Evidence, ...]) -> Ruling:
-    facts = facts | {"api": ge_op, "parameter": found.parameter, "dtype": found.dtype, "detail": found.detail}
-    if found.status == "supported":
-        slow = found.engine == "ai_cpu"
-        return Ruling("slow" if slow else "supported", "OPS202" if slow else None, facts, (ge_op,), evidence)
-    if found.status == "unsupported":
-        return Ruling("unsupported", "OPS105" if found.code == "soc" else "OPS104", facts, (ge_op,), evidence)
-    return Ruling("unknown", "OPS306", facts, (ge_op,), evidence)
-
-
-def _facts(matrix: Matrix, operator: str, dtype: str, opset: int) -> dict[str, str]:
-    target = matrix.target
-    return {
-        "operator": operator,
-        "dtypes": dtype,
-        "release": target.torch_npu,
-        "torch": matrix.torch_release,
-        "host_torch": matrix.torch_release,
-        "cann": target.cann,
-        "soc": target.soc,
-        "opset": str(opset),
-    }
