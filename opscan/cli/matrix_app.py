@@ -86,6 +86,9 @@ def build(
     wheel: Annotated[
         str | None, typer.Option("--wheel", metavar="RELEASE|FILE", help="Add a torch_npu release from its wheel.")
     ] = None,
+    add: Annotated[
+        bool, typer.Option("--add", help="With --wheel, in a checkout: add it to the sources and rebuild.")
+    ] = False,
     cann_home: Annotated[
         Path | None, typer.Option("--cann-home", metavar="DIR", help="Add an installed CANN toolkit.")
     ] = None,
@@ -108,5 +111,5 @@ def build(
     from opscan.cli.matrix_build import BuildArguments
     from opscan.cli.matrix_build import build as run
 
-    arguments = BuildArguments(wheel, cann_home, source, cann, check)
+    arguments = BuildArguments(wheel, add, cann_home, source, cann, check)
     raise typer.Exit(guarded(lambda: run(arguments), debug))

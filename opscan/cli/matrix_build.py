@@ -15,6 +15,7 @@ class BuildArguments:
     """The options of a build, as typed."""
 
     wheel: str | None
+    add: bool
     cann_home: Path | None
     source: Path | None
     cann: str | None
@@ -29,14 +30,18 @@ def build(arguments: BuildArguments) -> int:
     if any(a is not None for a in asked):
         if arguments.check:
             raise UsageError("--check compares a checkout with its sources", "Leave out --check.")
+        if arguments.add and arguments.wheel is None:
+            raise UsageError("--add adds a wheel to the sources of a checkout", "Leave out --add, or give --wheel.")
         return _own_tables(arguments)
+    if arguments.add:
+        raise UsageError("--add needs a wheel to add", "Add --wheel RELEASE.")
     return _checkout(arguments.check)
 
 
 def _own_tables(arguments: BuildArguments) -> int:
     from opscan.matrix.data import user_matrix_dir
 
-    destination = user_matrix_dir()
+    destination = _checkout_root() if arguments.add else user_matrix_dir()
     if arguments.wheel is not None:
         from opscan.matrix.build.wheel_build import build_wheel
 
@@ -64,8 +69,8 @@ def _say(message: str) -> None:
     print(inert(message), file=sys.stderr)
 
 
-def _checkout(check_only: bool) -> int:
-    from opscan.matrix.build import build_all, check
+def _checkout_root() -> Path:
+    """``support_matrix/`` with its raw tables. Raises UsageError where they are not there."""
     from opscan.matrix.data import support_matrix_dir
 
     root = support_matrix_dir()
@@ -75,6 +80,13 @@ def _checkout(check_only: bool) -> int:
             "Run this in a checkout, installed with pip install -e ., or add tables of your own: "
             "--wheel, --cann-home or --source.",
         )
+    return root
+
+
+def _checkout(check_only: bool) -> int:
+    from opscan.matrix.build import build_all, check
+
+    root = _checkout_root()
     with Spinner() as spinner:
         spinner.update("reading raw tables")
         if check_only:
