@@ -27,8 +27,23 @@ def matrix_roots() -> tuple[Path, ...]:
 
 
 def find_table(roots: tuple[Path, ...], name: str) -> Path | None:
-    """The first file ``name`` (a path below ``support_matrix/``) that exists among ``roots``."""
-    return next((path for root in roots if (path := root / name).is_file()), None)
+    """The first file ``name`` (a path below ``support_matrix/``) that exists among ``roots``.
+
+    What is there and cannot be read is found too, so that reading it fails instead of passing it over in silence.
+    Raises MatrixError where a folder does not let anyone see what is in it.
+    """
+    return next((path for root in roots if is_there(path := root / name)), None)
+
+
+def is_there(path: Path) -> bool:
+    """Whether there is anything of that name: a file, or what stands in its place."""
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise MatrixError(f"{path}: {error.strerror}", "Check who may read the folders above it.") from error
+    return True
 
 
 def reports_dir() -> Path:

@@ -9,11 +9,13 @@ import msgspec
 
 from opscan.errors import MatrixError
 from opscan.matrix.claims import ClaimCode
+from opscan.matrix.data import user_matrix_dir
 
 #: The schema number that this version of opscan reads.
 SCHEMA = 1
 
-REINSTALL = "Install opscan again, or run `opscan matrix build` in a checkout."
+_REINSTALL = "Install opscan again, or run `opscan matrix build` in a checkout."
+_REBUILD = "It is your own: build it again with `opscan matrix build --wheel`, --cann-home or --source, or delete it."
 
 
 class Source(msgspec.Struct, frozen=True):
@@ -383,23 +385,37 @@ def load(path: Path, kind: type[File]) -> File:
 
     Raises MatrixError where the file is missing, unreadable, from a newer schema, or does not fit: with file and key.
     """
+    again = remedy(path)
     try:
         raw = path.read_bytes()
     except OSError as error:
-        raise MatrixError(f"{path}: {error.strerror or error}", REINSTALL) from error
+        raise MatrixError(f"{path}: {error.strerror or error}", again) from error
     try:
         schema = msgspec.json.decode(raw, type=_Header).schema
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise MatrixError(f"{path}: {error}", REINSTALL) from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise MatrixError(f"{path}: {error}", again) from error
     if schema != SCHEMA:
         raise MatrixError(
             f"{path}: key schema is {schema}, this opscan reads {SCHEMA}",
-            "Upgrade opscan." if schema > SCHEMA else REINSTALL,
+            "Upgrade opscan." if schema > SCHEMA else again,
         )
     try:
         return msgspec.json.decode(raw, type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise MatrixError(f"{path}: {_where(raw, kind)}{error}", REINSTALL) from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise MatrixError(f"{path}: {_where(raw, kind)}{error}", again) from error
+
+
+def remedy(path: Path) -> str:
+    """What to do about a damaged file of the matrix."""
+    return _REBUILD if path.is_relative_to(user_matrix_dir()) else _REINSTALL
+
+
+def check_place(path: Path, **keys: str) -> None:
+    """Raises MatrixError unless ``keys`` say what the last parts of ``path`` do."""
+    parts = (*path.parts[:-1], path.name.removesuffix(".json"))[-len(keys) :]
+    for (key, value), part in zip(keys.items(), parts, strict=True):
+        if value != part:
+            raise MatrixError(f"{path}: key {key} is {value!r}, but the file lies where {part!r} belongs", remedy(path))
 
 
 class _Header(msgspec.Struct, frozen=True):

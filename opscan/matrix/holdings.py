@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from opscan.matrix.data import find_table
-from opscan.matrix.files import CannFile, OnnxFile, RegistrationsFile, ReleasesFile, TorchairFile, load
+from opscan.errors import MatrixError
+from opscan.matrix.data import find_table, is_there
+from opscan.matrix.files import CannFile, OnnxFile, RegistrationsFile, ReleasesFile, TorchairFile, load, remedy
 from opscan.matrix.releases import load_releases
 
 _NPU_KEYS = frozenset({"PrivateUse1", "AutogradPrivateUse1"})
@@ -73,11 +74,18 @@ def _observed(roots: tuple[Path, ...]) -> dict[str, tuple[str, ...]]:
     return {release: tuple(sorted(socs)) for release, socs in found.items()}
 
 
+def _promised(roots: tuple[Path, ...], name: str) -> Path:
+    path = find_table(roots, name)
+    if path is None:
+        first = next(root for root in roots if is_there(root / "releases.json"))
+        raise MatrixError(f"{first / name}: there is no such file, but releases.json names it", remedy(first))
+    return path
+
+
 def _adapter(
     roots: tuple[Path, ...], release: str, releases: ReleasesFile, observed: tuple[str, ...]
 ) -> AdapterHoldings:
-    path = find_table(roots, f"torch_npu/{release}.json")
-    assert path is not None, "listed as having a table"
+    path = _promised(roots, f"torch_npu/{release}.json")
     file = load(path, RegistrationsFile)
     native = [name for name, entry in file.ops.items() if _NPU_KEYS & set(entry.keys)]
     namespaces = sorted({name.partition("::")[0] for name in native})
@@ -99,8 +107,7 @@ def _adapter(
 
 
 def _cann(roots: tuple[Path, ...], release: str, soc: str) -> CannHoldings:
-    path = find_table(roots, f"cann/{release}/{soc}.json")
-    assert path is not None, "listed as having a table"
+    path = _promised(roots, f"cann/{release}/{soc}.json")
     file = load(path, CannFile)
     onnx = find_table(roots, f"onnx/{release}.json")
     there = sum(api.supported for api in file.apis.values())
@@ -114,5 +121,3 @@ def _cann(roots: tuple[Path, ...], release: str, soc: str) -> CannHoldings:
         path.is_relative_to(roots[0]) and len(roots) > 1,
         tuple(source.table for source in file.sources),
     )
-
-

@@ -12,9 +12,9 @@ from typing import Any, get_args
 from msgspec.structs import replace
 from packaging.version import Version
 
-from opscan.errors import UsageError
-from opscan.matrix.data import find_table, matrix_roots
-from opscan.matrix.files import ReleasesFile, SocsFile, TorchNpuRelease, load
+from opscan.errors import MatrixError, UsageError
+from opscan.matrix.data import find_table, is_there, matrix_roots
+from opscan.matrix.files import CannRelease, ReleasesFile, SocsFile, TorchNpuRelease, load, remedy
 from opscan.target import Route, Target
 
 DEFAULT_SOC = "ascend910b"
@@ -70,17 +70,45 @@ def part_of(name: str) -> str:
 
 
 def load_releases(roots: tuple[Path, ...]) -> ReleasesFile:
-    """``releases.json`` of the matrix, with the releases that a user's own tables add."""
-    *own, packaged = (load(path, ReleasesFile) for root in roots if (path := root / "releases.json").is_file())
-    for file in own:
-        packaged = replace(
-            packaged,
-            torch_npu={**packaged.torch_npu, **file.torch_npu},
-            cann={**packaged.cann, **file.cann},
-            torch_npu_order=_merged(packaged.torch_npu_order, file.torch_npu_order, Version),
-            cann_order=_merged(packaged.cann_order, file.cann_order, cann_key),
+    """``releases.json`` of the matrix, with the releases that a user's own tables add.
+
+    Raises MatrixError for a damaged file, or one whose parts do not fit each other.
+    """
+    *own, last = (root / "releases.json" for root in roots)
+    merged = _load_releases(last)
+    for file in (_load_releases(path) for path in reversed(own) if is_there(path)):
+        merged = replace(
+            merged,
+            torch_npu={**merged.torch_npu, **file.torch_npu},
+            cann={**merged.cann, **{r: _united(merged.cann.get(r), entry) for r, entry in file.cann.items()}},
+            torch_npu_order=_merged(merged.torch_npu_order, file.torch_npu_order, Version),
+            cann_order=_merged(merged.cann_order, file.cann_order, cann_key),
         )
-    return packaged
+    return merged
+
+
+def _load_releases(path: Path) -> ReleasesFile:
+    file = load(path, ReleasesFile)
+    for key, order, known, parse in (
+        ("torch_npu", file.torch_npu_order, file.torch_npu, Version),
+        ("cann", file.cann_order, file.cann, cann_key),
+    ):
+        if set(order) != set(known):
+            odd = min(set(order) ^ set(known))
+            raise MatrixError(f"{path}: {odd} is in only one of {key} and {key}_order", remedy(path))
+        for release in order:
+            try:
+                parse(release)
+            except ValueError as error:
+                raise MatrixError(f"{path}: key {key}.{release}: {error}", remedy(path)) from error
+    return file
+
+
+def _united(one: CannRelease | None, other: CannRelease) -> CannRelease:
+    """What both say of one release: tables of either are there."""
+    if one is None:
+        return other
+    return CannRelease(tuple(sorted({*one.socs, *other.socs})), other.nearest or one.nearest)
 
 
 def _merged(order: tuple[str, ...], more: tuple[str, ...], key: Callable[[str], Any]) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ import jsonschema_rs
 
 from opscan.errors import MatrixError
 from opscan.matrix.data import support_matrix_dir
-from opscan.matrix.files import REINSTALL
+from opscan.matrix.files import remedy
 
 #: Schema name → the files it describes, below ``support_matrix/``.
 FILES = {
@@ -41,7 +41,7 @@ def check_schemas(root: Path) -> list[str]:
 
 
 def problems_of(path: Path, name: str) -> Iterator[tuple[str, str]]:
-    """(key, problem) of one file against the packaged schema ``name``. Raises MatrixError for what is no JSON object."""
+    """(key, problem) of one file against the packaged schema ``name``. Raises MatrixError as ``document`` does."""
     return problems_in(document(path), name)
 
 
@@ -57,11 +57,11 @@ def document(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_once)
     except OSError as error:
-        raise MatrixError(f"{path}: {error.strerror or error}", REINSTALL) from error
+        raise MatrixError(f"{path}: {error.strerror or error}", remedy(path)) from error
     except (ValueError, RecursionError) as error:
-        raise MatrixError(f"{path}: {error}", REINSTALL) from error
+        raise MatrixError(f"{path}: {error}", remedy(path)) from error
     if not isinstance(content, dict):
-        raise MatrixError(f"{path}: is no JSON object", REINSTALL)
+        raise MatrixError(f"{path}: is no JSON object", remedy(path))
     return content
 
 

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 import msgspec
 
 from opscan.errors import MatrixError
-from opscan.matrix.files import REINSTALL, Api, GeOp, ObservedOp, OpEntry, load
+from opscan.matrix.files import Api, GeOp, ObservedOp, OpEntry, check_place, load, remedy
 
 Entry = TypeVar("Entry", bound=msgspec.Struct)
 
@@ -37,7 +37,7 @@ class Entries(Generic[Entry]):
         try:
             entry = msgspec.json.decode(raw, type=self.kind)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise MatrixError(f"{self.path}: key {self.table}.{name}: {error}", REINSTALL) from error
+            raise MatrixError(f"{self.path}: key {self.table}.{name}: {error}", remedy(self.path)) from error
         self.decoded[name] = entry
         return entry
 
@@ -80,20 +80,23 @@ class RegistrationTable:
 
 
 def open_cann(path: Path) -> CannTable:
-    """Raises MatrixError as :func:`opscan.matrix.files.load` does."""
+    """Raises MatrixError as :func:`opscan.matrix.files.load` does, and for a file that lies at another's place."""
     file = load(path, _Cann)
+    check_place(path, release=file.release, soc=file.soc)
     return CannTable(file.release, file.soc, Entries(path, "apis", Api, file.apis), Entries(path, "ge", GeOp, file.ge))
 
 
 def open_observed(path: Path) -> ObservedTable:
-    """Raises MatrixError as :func:`opscan.matrix.files.load` does."""
+    """Raises MatrixError as :func:`opscan.matrix.files.load` does, and for a file that lies at another's place."""
     file = load(path, _Observed)
+    check_place(path, release=file.release, soc=file.soc)
     return ObservedTable(file.release, file.soc, Entries(path, "ops", ObservedOp, file.ops))
 
 
 def open_registrations(path: Path) -> RegistrationTable:
-    """Raises MatrixError as :func:`opscan.matrix.files.load` does."""
+    """Raises MatrixError as :func:`opscan.matrix.files.load` does, and for a file that lies at another's place."""
     file = load(path, _Registrations)
+    check_place(path, release=file.release)
     return RegistrationTable(file.release, file.torch, Entries(path, "ops", OpEntry, file.ops))
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from opscan.matrix.data import find_table, matrix_roots
-from opscan.matrix.files import Converter, load
+from opscan.matrix.files import Converter, check_place, load
 from opscan.matrix.tables import Entries
 
 
@@ -26,12 +26,13 @@ class TorchairTable:
     def load(cls, torch_npu: str, roots: tuple[Path, ...] | None = None) -> TorchairTable | None:
         """The table of a torch_npu release, the user's own before the built-in one; None where there is none.
 
-        Raises MatrixError for a damaged file.
+        Raises MatrixError for a damaged file or one that lies at another's place.
         """
         path = find_table(matrix_roots() if roots is None else roots, f"torchair/{torch_npu}.json")
         if path is None:
             return None
         file = load(path, _Torchair)
+        check_place(path, release=file.release)
         return cls(file.release, Entries(path, "ops", Converter, file.ops), file.automatic)
 
 

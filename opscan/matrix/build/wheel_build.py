@@ -107,10 +107,10 @@ def _source(wheel: RawWheel) -> Source:
 
 
 def _overlay(destination: Path, wheel: RawWheel, packaged: ReleasesFile, base: str) -> ReleasesFile:
-    """The user's own releases: this one, and those that are there already."""
+    """The user's own releases: this one, and those that are there already, of CANN too."""
     path = destination / "releases.json"
-    before = load(path, ReleasesFile).torch_npu if path.is_file() else {}
-    before = {release: entry for release, entry in before.items() if _has_tables(destination, release)}
+    own = load(path, ReleasesFile) if path.is_file() else ReleasesFile(SCHEMA, (), (), (), {}, {})
+    before = {release: entry for release, entry in own.torch_npu.items() if _has_tables(destination, release)}
     named = {row.cann for row in wheel.metadata.rows if row.torch_npu == wheel.release} | {wheel.metadata.cann}
     known = packaged.torch_npu.get(wheel.release)
     cann = known.cann if known else tuple(release for release in packaged.cann_order if release in named)
@@ -125,7 +125,8 @@ def _overlay(destination: Path, wheel: RawWheel, packaged: ReleasesFile, base: s
     )
     torch_npu = {**before, wheel.release: entry}
     order = tuple(sorted(torch_npu, key=Version))
-    return ReleasesFile(SCHEMA, (_source(wheel),), order, (), torch_npu, {})
+    sources = tuple(dict.fromkeys((*own.sources, _source(wheel))))
+    return ReleasesFile(SCHEMA, sources, order, own.cann_order, torch_npu, own.cann)
 
 
 def _documented(packaged: ReleasesFile, base: str) -> str:
