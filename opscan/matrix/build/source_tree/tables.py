@@ -125,11 +125,10 @@ def onnx_table(rows: SourceRows, release: str, root: Path) -> OnnxFile:
         own[name] = OnnxOp(opsets, ge, old.subgraph or graph, source=old.source)
     for name, op in own.items():
         known = found.get(name, OnnxOp(()))
-        ge = tuple(
-            sorted({*op.ge, *(known.ge if op.subgraph else ())})
-        )  # The parts of a graph stand in no registration.
-        found[name] = replace(op, ge=ge)
+        parts = known.ge if op.subgraph else ()  # the parts of a graph stand in no registration
+        found[name] = replace(op, ge=tuple(sorted({*op.ge, *parts})), documented=known.documented)
     sources = [Source(f"{name} @{commit[:12]}" if commit else name, "source tree") for name, commit in rows.trees]
     if packaged is not None:
         sources.append(Source(f"onnx/{packaged.release}.json", "what the source tree lacks"))
-    return OnnxFile(SCHEMA, release, tuple(sources), dict(sorted(found.items())))
+    later = tuple(name for name in (packaged.later if packaged else ()) if name not in found)
+    return OnnxFile(SCHEMA, release, tuple(sources), dict(sorted(found.items())), later)
