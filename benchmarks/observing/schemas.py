@@ -143,7 +143,7 @@ def _try_dtype(overload: Any, world: World, main: torch.dtype, attempt: Attempt,
     for way in WAYS:
         try:
             args, kwargs = _arguments(overload, world, main, way)
-        except Unmade:
+        except Exception:  # no rule for an argument, or a dtype that the SoC lacks
             return
         leaves = tree_leaves((args, kwargs))
         dtypes = " ".join(str(leaf.dtype) for leaf in leaves if isinstance(leaf, torch.Tensor))
