@@ -22,7 +22,7 @@ def run(words: Sequence[str], lang: str | None, as_json: bool) -> int:
     subject, asked = " ".join(words).strip(), language(lang)
     explanation = explain(subject, asked)
     if explanation is None:
-        if explain_operator(canonical_operator(subject), asked, as_json):
+        if explain_operator(subject, asked, as_json):
             return 0
         raise UsageError(f"No rule, error code or operator is called {_quoted(subject)}.", _hint(subject))
     from opscan.rendering.explanation import print_explanation, render_explanation_json
@@ -35,13 +35,19 @@ def run(words: Sequence[str], lang: str | None, as_json: bool) -> int:
     return 0
 
 
-def explain_operator(name: str, lang: Lang, as_json: bool) -> bool:
-    """Print what the matrix says of an operator, its history over the releases; False where no table has it."""
+def explain_operator(subject: str, lang: Lang, as_json: bool) -> bool:
+    """Print what the matrix says of an operator, its history over the releases; False where no table has it.
+
+    Raises UsageError, with the nearest names, where the subject was written as an operator.
+    """
     from opscan.cli.matrix_command import QueryArguments, show_operator
 
     try:
+        name = canonical_operator(subject)
         return show_operator(QueryArguments(name, None, None, None, (), NEWEST_OPSET, as_json)) == 0
     except UsageError:
+        if "::" in subject:
+            raise
         return False
 
 

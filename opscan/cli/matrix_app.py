@@ -41,7 +41,7 @@ def query(
     dtype: Annotated[
         list[str] | None, typer.Option("--dtype", metavar="DTYPE", help="float32, float16 …; repeat for more.")
     ] = None,
-    opset: Annotated[int, typer.Option("--opset", help="ONNX opset of the offline route.")] = 18,
+    opset: Annotated[int, typer.Option("--opset", min=1, help="ONNX opset of the offline route.")] = 18,
     json: Json = False,
     debug: Debug = False,
 ) -> None:

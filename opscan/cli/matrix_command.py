@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +12,13 @@ import msgspec
 from opscan.cli.choices import choice
 from opscan.cli.progress import Spinner
 from opscan.errors import UsageError
+from opscan.matrix.onnx_table import NEWEST_OPSET
 from opscan.matrix.query import Matrix
 from opscan.matrix.releases import installed_torch, resolve_target
 from opscan.target import Target
+
+#: Parts of a target as people call them.
+_PARTS = {"torch_npu": "torch_npu release", "cann": "CANN release", "soc": "SoC"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +35,8 @@ class QueryArguments:
 
     @property
     def names_a_target(self) -> bool:
-        return bool(self.torch_npu or self.cann or self.soc or self.dtypes)
+        options = (self.torch_npu, self.cann, self.soc)
+        return any(o is not None for o in options) or bool(self.dtypes) or self.opset != NEWEST_OPSET
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,25 +70,28 @@ def show_operator(arguments: QueryArguments) -> int:
     """A kernel's constraints, an operator's history, or its verdicts for a target."""
     from opscan.cli import matrix_text
     from opscan.matrix.names import canonical_operator
-    from opscan.routes.kernel import kernel
-    from opscan.routes.lookup import history, look_up
+    from opscan.routes.kernel import is_kernel, kernel
+    from opscan.routes.lookup import history, look_up, unknown_operator
 
+    operator = canonical_operator(arguments.operator)
+    if "::" not in operator and not is_kernel(arguments.operator):
+        raise unknown_operator(operator)
     target, warnings = resolve_target(arguments.torch_npu, arguments.cann, arguments.soc, host_torch=installed_torch())
     matrix = Matrix.load(target)
     constraints = kernel(matrix, arguments.operator)
     if constraints is not None:
-        _show(arguments.json, constraints, matrix_text.print_kernel, warnings)
+        _warn(warnings)
+        _show(arguments.json, constraints, matrix_text.print_kernel)
         return 0
-    operator = canonical_operator(arguments.operator)
     if not arguments.names_a_target and not operator.startswith("ai.onnx"):
         _show(arguments.json, history(matrix, operator), matrix_text.print_history)
         return 0
     answers = look_up(matrix, operator, _dtypes(arguments.dtypes), arguments.opset)
-    report = {"operator": operator, "target": target, "answers": [_plain(answer) for answer in answers]}
+    _warn(warnings)
     if arguments.json:
-        _print_json(report)
+        found = [_plain(answer) for answer in answers]
+        _print_json({"operator": operator, "target": target, "warnings": warnings, "answers": found})
     else:
-        _warn(warnings)
         matrix_text.print_answers(operator, target, answers)
     return 0
 
@@ -93,19 +102,14 @@ def show_diff(arguments: DiffArguments) -> int:
     from opscan.routes.lookup import DTYPES
 
     route = choice("--route", arguments.route, ("eager", "graph"))
+    dtypes = _dtypes(arguments.dtypes) or DTYPES
     before, after, warnings = _sides(arguments, route)
-    if not arguments.json:
-        _warn(warnings)
+    _warn(warnings)
+    sides = _opened(before), _opened(after)
     with Spinner() as spinner:
-        changes = diff(
-            Matrix.load(before),
-            Matrix.load(after),
-            route,  # type: ignore[arg-type]
-            _dtypes(arguments.dtypes) or DTYPES,
-            spinner.update,
-        )
+        changes = diff(*sides, route, dtypes, spinner.update)  # type: ignore[arg-type]
     if arguments.json:
-        _print_json({"before": before, "after": after, "changes": changes})
+        _print_json({"before": before, "after": after, "warnings": warnings, "changes": changes})
     else:
         print_diff(before, after, changes)
     return 0
@@ -127,6 +131,17 @@ def lint(as_json: bool) -> int:
     return 1 if problems else 0
 
 
+def _opened(target: Target) -> Matrix:
+    """Raises UsageError where nothing is known of the target's kernels: all would seem to be gained or lost."""
+    matrix = Matrix.load(target)
+    if not matrix.cann:
+        raise UsageError(
+            f"there is nothing to compare with: the matrix has no table of CANN {target.cann} on {target.soc}",
+            "opscan matrix list says which there are.",
+        )
+    return matrix
+
+
 def _sides(arguments: DiffArguments, route: str) -> tuple[Target, Target, tuple[str, ...]]:
     """The two targets, which differ in the part that A and B name."""
     from opscan.matrix.releases import part_of
@@ -134,12 +149,12 @@ def _sides(arguments: DiffArguments, route: str) -> tuple[Target, Target, tuple[
     parts = {name: part_of(name) for name in (arguments.before, arguments.after)}
     kinds = set(parts.values())
     if len(kinds) > 1:
-        said = ", ".join(f"{name} is a {kind}" for name, kind in parts.items())
+        said = ", ".join(f"{name} is a {_PARTS[kind]}" for name, kind in parts.items())
         raise UsageError(f"only releases of one kind can be compared: {said}", "Name two of a kind.")
     (kind,) = kinds
     options = {"torch_npu": arguments.torch_npu, "cann": arguments.cann, "soc": arguments.soc}
-    if options[kind]:
-        raise UsageError(f"A and B already name the {kind}", f"Leave out --{kind.replace('_', '-')}.")
+    if options[kind] is not None:
+        raise UsageError(f"A and B already name the {_PARTS[kind]}", f"Leave out --{kind.replace('_', '-')}.")
     after, warned = resolve_target(**{**options, kind: arguments.after}, route=route, host_torch=installed_torch())
     # What A and B do not name is the same on both sides, or the comparison would mix two changes.
     same = {"torch_npu": after.torch_npu, "cann": after.cann, "soc": after.soc}
@@ -150,14 +165,13 @@ def _sides(arguments: DiffArguments, route: str) -> tuple[Target, Target, tuple[
 def _dtypes(given: tuple[str, ...]) -> tuple[str, ...]:
     from opscan.matrix.dtypes import DTYPES
 
-    return tuple(choice("--dtype", dtype.removeprefix("torch."), DTYPES) for dtype in given)
+    return tuple(dict.fromkeys(choice("--dtype", dtype.removeprefix("torch."), DTYPES) for dtype in given))
 
 
-def _show(as_json: bool, value: Any, printer: Any, warnings: tuple[str, ...] = ()) -> None:
+def _show(as_json: bool, value: Any, printer: Callable[[Any], None]) -> None:
     if as_json:
         _print_json(value)
     else:
-        _warn(warnings)
         printer(value)
 
 

@@ -116,12 +116,13 @@ def print_kernel(found: Kernel) -> None:
     screen.line([(found.name, "bold"), (f"  CANN {found.cann}, {found.soc}: ", ""), (found.state, "bold")])
     for note in found.notes:
         screen.line([(note, "")])
-    screen.blank()
-    headers = ("kernel", "io", "parameter", "dtypes", "ranks", "notes")
-    print_table(
-        screen, headers, [(p.kernel, p.io, p.name, " ".join(p.dtypes), p.ranks, p.note) for p in found.parameters]
-    )
-    screen.blank()
+    if found.parameters:
+        screen.blank()
+        headers = ("kernel", "io", "parameter", "dtypes", "ranks", "notes")
+        rows = [(p.kernel, p.io, p.name, " ".join(p.dtypes), p.ranks, p.note) for p in found.parameters]
+        print_table(screen, headers, rows)
+    if found.sources:
+        screen.blank()
     for source in found.sources:
         screen.line([("source: ", "bold"), (source, "")])
 

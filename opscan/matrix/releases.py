@@ -37,7 +37,7 @@ def resolve_target(
     releases = load_releases(roots)
     chosen_npu = _torch_npu(torch_npu, host_torch, releases)
     chosen_cann = _cann(cann, chosen_npu, releases)
-    chosen_soc, warnings = _soc(soc or DEFAULT_SOC, load_socs(roots))
+    chosen_soc, warnings = _soc(DEFAULT_SOC if soc is None else soc, load_socs(roots))
     if route not in get_args(Route):
         raise _unknown("route", route, get_args(Route))
     warnings += _pairing(chosen_npu, chosen_cann, releases) + _without_table(roots, chosen_cann, chosen_soc)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 from opscan.matrix.files import Api, GeOp
+from opscan.matrix.names import nearest
 from opscan.matrix.query import Matrix
 
 
@@ -34,31 +36,49 @@ class Kernel:
     sources: tuple[str, ...]
 
 
+def is_kernel(name: str) -> bool:
+    """Whether a name is spelled as that of a kernel."""
+    return name.startswith(("aclnn", "GE "))
+
+
 def kernel(matrix: Matrix, name: str) -> Kernel | None:
     """What the target's CANN says of ``aclnnIndex`` or ``GE Index``; None where ``name`` is no kernel's name."""
     ge = name.removeprefix("GE ")
     table = next(iter(matrix.cann), None)
-    if not name.startswith(("aclnn", "GE ")):
+    if not is_kernel(name):
         return None
     if table is None:
         return _unknown(name, matrix, "the matrix holds no table of this CANN release on this SoC")
     if name.startswith("GE "):
         op = table.ge.get(ge)
-        return _ge(name, op, table.release, table.soc) if op else _unknown(name, matrix, "no table lists it")
+        if op is None:
+            return _unknown(name, matrix, *_unlisted(ge, table.ge, "GE "))
+        return _ge(name, op, table.release, table.soc)
     api = table.apis.get(name)
-    return _aclnn(name, api, table.release, table.soc) if api else _unknown(name, matrix, "no table lists it")
+    if api is None:
+        return _unknown(name, matrix, *_unlisted(name, table.apis))
+    return _aclnn(name, api, table.release, table.soc)
 
 
-def _unknown(name: str, matrix: Matrix, why: str) -> Kernel:
-    return Kernel(name, matrix.target.cann, matrix.target.soc, "unknown", (), (why,), ())
+def _unlisted(name: str, known: Iterable[str], prefix: str = "") -> tuple[str, ...]:
+    """A name may be mistyped, or belong to a kernel that nothing documents."""
+    near = [prefix + each for each in nearest(name, tuple(known))]
+    return ("no table lists it", f"look-alikes: {', '.join(near)}") if near else ("no table lists it",)
+
+
+def _unknown(name: str, matrix: Matrix, *why: str) -> Kernel:
+    return Kernel(name, matrix.target.cann, matrix.target.soc, "unknown", (), why, ())
 
 
 def _aclnn(name: str, api: Api, cann: str, soc: str) -> Kernel:
+    order = [parameter for _, parameter in (api.signatures or ((),))[0]]
+    order += [parameter for parameter in api.params if parameter not in order]
     parameters = tuple(
         KernelParameter(
             "aclnn", p.io, parameter, p.dtypes, p.ranks, _note(p.borrowed, p.disputed, p.contested, p.corrected)
         )
-        for parameter, p in api.params.items()
+        for parameter in order
+        if (p := api.params.get(parameter)) is not None
     )
     notes = []
     if api.ai_cpu:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -55,12 +55,16 @@ def look_up(matrix: Matrix, operator: str, dtypes: Sequence[str] = (), opset: in
     """
     routes = routes_of(matrix, operator)
     if not routes:
-        known = [*matrix.registrations.ops]
-        near = nearest(operator, known)
-        hint = f"Did you mean {', '.join(near)}?" if near else "Names look like aten::add.Tensor or ai.onnx::Add."
-        raise UsageError(f"no table of the target knows an operator {operator!r}", hint)
+        raise unknown_operator(operator, matrix.registrations.ops)
     asked = tuple(dtypes) or _dtypes(matrix, operator)
     return tuple(answer(matrix, route, operator, dtype, opset) for route in routes for dtype in asked)
+
+
+def unknown_operator(operator: str, known: Iterable[str] = ()) -> UsageError:
+    """What to say of a name that no table has; the nearest of ``known`` may have been meant."""
+    near = nearest(operator, tuple(known))
+    hint = f"Did you mean {', '.join(near)}?" if near else "Names look like aten::add.Tensor or ai.onnx::Add."
+    return UsageError(f"no table of the target knows an operator {operator!r}", hint)
 
 
 def _dtypes(matrix: Matrix, operator: str) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -60,6 +60,7 @@ def test_escapes_in_the_subject_are_shown() -> None:
     assert "\\x1b" in err
 
 
+@settings(deadline=None)  # a word may be an operator: the matrix is asked
 @given(st.text(min_size=1).filter(lambda text: not text.startswith("-")))
 def test_any_text_is_explained_or_refused(text: str) -> None:
     code, out, err = _run(text)

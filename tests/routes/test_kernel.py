@@ -37,14 +37,14 @@ def matrix(tmp_path_factory: pytest.TempPathFactory) -> Matrix:
     return open_matrix(tmp_path_factory.mktemp("matrix"), adapter("2.13.0", {}), cann("9.1.0", APIS, ENGINE))
 
 
-def test_an_api_with_what_is_doubtful_in_it(matrix: Matrix) -> None:
+def test_an_api_in_the_order_of_its_call_with_what_is_doubtful_in_it(matrix: Matrix) -> None:
     found = kernel(matrix, "aclnnIndex")
     assert found is not None
     assert (found.name, found.cann, found.soc, found.state) == ("aclnnIndex", "9.1.0", "ascend910b", "supported")
     assert [(p.name, p.io, p.dtypes, p.ranks, p.note) for p in found.parameters] == [
+        ("self", "in", ("float32",), "0-8", "disputed: complex64"),
         ("indices", "in", ("int64",), "", "from CANN 9.0.0"),
         ("out", "out", ("float32",), "", "excluded by a note: bool; corrected: index-bool"),
-        ("self", "in", ("float32",), "0-8", "disputed: complex64"),
     ]
     assert found.notes == ("on the AI CPU, slowly: float64", "from CANN 9.0.0")
     assert found.sources == ("ops-nn index.md @0123",)
@@ -82,6 +82,13 @@ def test_states(matrix: Matrix, name: str, state: str) -> None:
     found = kernel(matrix, name)
     assert found is not None
     assert found.state == state
+
+
+@pytest.mark.parametrize(("name", "near"), [("aclnnIndexx", "aclnnIndex"), ("GE index", "GE Index")])
+def test_a_name_that_may_be_mistyped(matrix: Matrix, name: str, near: str) -> None:
+    found = kernel(matrix, name)
+    assert found is not None
+    assert found.notes == ("no table lists it", f"look-alikes: {near}")
 
 
 def test_other_names_are_no_kernels(matrix: Matrix) -> None:
