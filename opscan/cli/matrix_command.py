@@ -127,8 +127,12 @@ def lint(as_json: bool) -> int:
     else:
         for problem in problems:
             print(problem)
-        print("nothing to complain about" if not problems else f"{len(problems)} problems")
+        print(_counted(len(problems)))
     return 1 if problems else 0
+
+
+def _counted(problems: int) -> str:
+    return {0: "nothing to complain about", 1: "1 problem"}.get(problems, f"{problems} problems")
 
 
 def _opened(target: Target) -> Matrix:
@@ -188,6 +192,9 @@ def _with_reason(ruling: Any) -> Any:
 
 
 def _print_json(value: Any) -> None:
+    """As UTF-8, whatever the console writes; to nobody where stdout is closed."""
+    if sys.stdout is None:
+        return
     sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n")
     sys.stdout.flush()
 

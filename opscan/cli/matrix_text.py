@@ -135,7 +135,7 @@ def print_diff(before: Target, after: Target, changes: Sequence[Change]) -> None
         listed = list(group)
         operators = len({change.operator for change in listed})
         screen.blank()
-        screen.line([(f"{_TITLES[kind]}: {operators} operators", "bold")])
+        screen.line([(f"{_TITLES[kind]}: {operators} operator{'s' if operators != 1 else ''}", "bold")])
         rows = [(c.operator, " ".join(c.dtypes), f"{c.before} → {c.after}", c.reason or "") for c in listed]
         print_table(screen, ("operator", "dtypes", "verdict", "why not"), rows)
     if not changes:

@@ -42,7 +42,7 @@ def is_there(path: Path) -> bool:
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError as error:
-        raise MatrixError(f"{path}: {error.strerror}", "Check who may read the folders above it.") from error
+        raise MatrixError(f"{path}: {error.strerror}", "The folders above it cannot be read: repair them, or move them away.") from error
     return True
 
 

@@ -62,17 +62,12 @@ class Matrix:
     @classmethod
     def _open(cls, target: Target, roots: tuple[Path, ...]) -> Matrix:
         releases = load_releases(roots)
-        found = find_table(roots, f"torch_npu/{target.torch_npu}.json")
-        if found is None:
-            raise MatrixError(
-                f"the support matrix has no table of torch_npu {target.torch_npu}",
-                f"Build it: opscan matrix build --wheel {target.torch_npu}",
-            )
+        registrations = _registrations(roots, target.torch_npu)
         overrides = [load(path, OverridesFile) for r in roots for path in sorted((r / "overrides").glob("*.json"))]
         observed = {path.parent.name for r in roots for path in (r / "observed").glob(f"*/{target.soc}.json")}
         return cls(
             target,
-            open_registrations(found),
+            registrations,
             tuple(map(open_cann, cann_tables(roots, target.cann, target.soc))),
             tuple(sorted(observed, key=lambda r: nearness(releases, target.torch_npu, r))),
             tuple(s for file in overrides for s in file.statements if _holds(s, target)),
@@ -114,10 +109,7 @@ class Matrix:
         if release == self.target.torch_npu:
             return self.registrations
         if release not in self._others:
-            path = find_table(self.roots, f"torch_npu/{release}.json")
-            if path is None:
-                raise MatrixError(f"the support matrix has no table of torch_npu {release}", "Install opscan again.")
-            self._others[release] = open_registrations(path)
+            self._others[release] = _registrations(self.roots, release)
         return self._others[release]
 
     def releases_with(self, name: str) -> tuple[str, ...]:
@@ -218,6 +210,16 @@ def _by_nearest(claims: list[KernelClaim], tables: tuple[CannTable, ...], cann: 
     said = "; ".join(f"{c.status} at CANN {table.release}" for c, table in zip(claims, tables, strict=True))
     detail = f"CANN {cann} has no table, and the nearest releases differ: {said}"
     return replace(first, status="unknown", code="conflict", detail=detail, evidence=(*first.evidence, mark))
+
+
+def _registrations(roots: tuple[Path, ...], release: str) -> RegistrationTable:
+    path = find_table(roots, f"torch_npu/{release}.json")
+    if path is None:
+        raise MatrixError(
+            f"the support matrix has no table of torch_npu {release}",
+            f"Build it: opscan matrix build --wheel {release}",
+        )
+    return open_registrations(path)
 
 
 def _npu_keys(table: RegistrationTable, name: str) -> frozenset[str]:

@@ -45,13 +45,16 @@ class Screen:
             self._console.print(Padding(self._text(pieces), (0, 0, 0, indent)))
 
     def columns(self, cells: Sequence[str], widths: Sequence[int], styles: Sequence[str]) -> None:
-        """One row of a table without lines. A terminal that is too narrow folds the cells."""
-        if not self._fancy:
+        """One row of a table without lines. A terminal that is too narrow folds the cells; one in which some column
+        would vanish wraps the row.
+        """
+        fitted = self._fitted(widths)
+        if not self._fancy or sum(fitted) + _GAP * len(fitted) > self._console.width:
             padded = (cell + " " * (width - cell_len(cell) + _GAP) for cell, width in zip(cells, widths, strict=True))
             self._plain("".join(padded))
             return
         table = Table.grid(padding=(0, _GAP, 0, 0))
-        for width in self._fitted(widths):
+        for width in fitted:
             table.add_column(width=width, overflow="fold")
         table.add_row(*(self._text([piece]) for piece in zip(cells, styles, strict=True)))
         self._console.print(table)

@@ -7,6 +7,7 @@ One file a check; each yields problems. What is known and accepted is stated, wi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from opscan.matrix.data import find_table
@@ -26,7 +27,8 @@ _CHECKS: dict[str, Callable[[tuple[Path, ...], ExceptionsFile], Iterator[Problem
 def lint(roots: tuple[Path, ...], progress: Callable[[str], None] = lambda _: None) -> tuple[Problem, ...]:
     """Every problem of the matrix below ``roots``; the checks between files run only where each file fits its form."""
     progress("forms")
-    problems = tuple(problem for root in roots if root.is_dir() for problem in forms.check(root))
+    own = (replace(p, file=str(root / p.file)) for root in roots[:-1] for p in forms.check(root))
+    problems = (*own, *forms.check(roots[-1]))
     if problems:
         return problems
     path = find_table(roots, "exceptions.json")

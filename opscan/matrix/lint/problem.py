@@ -7,7 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """``file`` is relative to ``support_matrix/``; ``key`` is the place in it, dots between its parts."""
+    """``file`` is relative to ``support_matrix/``; whole where it is a file of the user's own that cannot be used.
+
+    ``key`` is the place in it, dots between its parts.
+    """
 
     file: str
     key: str
