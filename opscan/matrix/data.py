@@ -42,7 +42,9 @@ def is_there(path: Path) -> bool:
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError as error:
-        raise MatrixError(f"{path}: {error.strerror}", "The folders above it cannot be read: repair them, or move them away.") from error
+        raise MatrixError(
+            f"{path}: {error.strerror}", "The folders above it cannot be read: repair them, or move them away."
+        ) from error
     return True
 
 
