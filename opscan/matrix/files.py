@@ -391,6 +391,7 @@ def load(path: Path, kind: type[File]) -> File:
     except OSError as error:
         raise MatrixError(f"{path}: {error.strerror or error}", again) from error
     try:
+        raw.decode("utf-8")  # the decoder does not look at what it skips
         schema = msgspec.json.decode(raw, type=_Header).schema
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise MatrixError(f"{path}: {error}", again) from error
