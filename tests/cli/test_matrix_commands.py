@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ended_commands import COMMAND, Opscan
 from small_matrix import CPU_ONLY, adapter, api, cann, write_matrix
 from small_matrix_commands import OPS, packaged, run
 
@@ -442,3 +443,77 @@ def test_lint_where_nothing_is_wrong(own: Path) -> None:
 def test_queries_load_neither_torch_nor_pandas(arguments: list[str]) -> None:
     done = subprocess.run([sys.executable, "-c", LOADED.format(arguments=arguments)], capture_output=True, text=True)
     assert done.stdout.splitlines()[-1] == "loaded 0 []", done.stdout[-500:] + done.stderr
+
+
+# --- the installed command, over the matrix that it carries ---------------------------------------------------
+
+
+@pytest.mark.install
+def test_the_installed_command_lists_what_it_carries(installed: Opscan) -> None:
+    found = json.loads(installed("matrix", "list", "--json").out)
+    assert {"2.1.0.post17", "2.6.0.post5", "2.13.0"} <= {a["release"] for a in found["adapters"]}
+    tables = {(c["release"], c["soc"]) for c in found["cann"]}
+    assert {("8.1.RC1", "ascend310p"), ("8.5.0", "ascend910b"), ("9.1.0", "ascend950dt")} <= tables
+    assert found["without_table"]["8.3.RC1"] == ["8.1.RC1", "8.5.0"]
+    assert not any(entry["own"] for entry in (*found["adapters"], *found["cann"]))
+
+
+@pytest.mark.install
+def test_the_installed_command_answers_in_every_route(installed: Opscan) -> None:
+    arguments = "--torch-npu", "2.13.0", "--cann", "9.1.0", "--dtype", "float32", "--json"
+    ended = installed("matrix", "query", "aten::addmm", *arguments)
+    assert ended.code == 0
+    answers = {a["route"]: a["ruling"] for a in json.loads(ended.out)["answers"]}
+    assert answers["eager"]["verdict"] == "supported"
+    assert answers["eager"]["kernels"] == ["aclnnAddmm"]
+    assert set(answers) == {"eager", "graph", "offline"}
+    index = json.loads(
+        installed("matrix", "query", "aten::index.Tensor", *arguments[:4], "--dtype", "complex64", "--json").out
+    )
+    assert next(a["ruling"]["verdict"] for a in index["answers"] if a["route"] == "eager") == "unsupported"
+
+
+@pytest.mark.install
+def test_the_installed_command_compares_cann_releases(installed: Opscan) -> None:
+    ended = installed("matrix", "diff", "8.5.0", "9.1.0", "--torch-npu", "2.13.0", "--dtype", "float32")
+    assert ended.code == 0
+    assert ended.out.startswith(
+        "from  torch_npu 2.13.0, CANN 8.5.0, ascend910b, eager\nto    torch_npu 2.13.0, CANN 9.1.0"
+    )
+    assert "opscan: warning: " in ended.err
+
+
+@pytest.mark.install
+def test_the_installed_matrix_has_no_problems(installed: Opscan) -> None:
+    ended = installed("matrix", "lint", "--json")
+    assert json.loads(ended.out) == {"problems": []}
+    assert (ended.code, ended.err) == (0, "")
+
+
+@pytest.mark.install
+@pytest.mark.parametrize("lang", ["C.UTF-8", "zh_CN.UTF-8", "C"])
+def test_the_installed_command_explains_an_operator_in_any_locale(installed: Opscan, lang: str) -> None:
+    ended = installed("explain", "aten::grid_sampler_2d", env={"LANG": lang, "COLUMNS": "40"})
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out.startswith("aten::grid_sampler_2d\n")
+    assert "registered (acl_op, op_api)" in ended.out
+
+
+@pytest.mark.install
+@pytest.mark.parametrize("command", ["list", "query aten::addmm", "query aten::addmm --json", "list --json"])
+def test_a_reader_that_has_seen_enough_is_no_error(command: str) -> None:
+    program = f"{COMMAND} matrix {command} | head -n 1; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(done.stdout.splitlines()) == 1
+
+
+@pytest.mark.install
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_output_that_nobody_takes(options: list[str]) -> None:
+    command = f"{COMMAND} matrix query aten::addmm {' '.join(options)}"
+    closed = subprocess.run(["bash", "-c", f"{command} >&-"], capture_output=True, text=True)
+    assert (closed.returncode, closed.stderr) == (0, "")
+    full = subprocess.run(["bash", "-c", f"{command} > /dev/full"], capture_output=True, text=True)
+    assert full.returncode == 2
+    assert full.stderr.startswith("opscan: error: No space left on device")
