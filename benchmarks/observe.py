@@ -10,8 +10,8 @@ torch_npu asks of CANN. Every case runs in a child process, because zeros as res
 dispatch mode marks each operator call in the runtime's log; what is logged up to the call's end is its own.
 
 What depends on uninitialised memory differs from run to run: ``--merge`` unites the rows with those of an earlier run.
-Where a runtime lacks APIs, the adapter launches others: ``--lacking`` names them, one a line, and only the operators
-that launch one of them in ``--reference`` are kept (``observed_coverage.py --lacking`` lists them).
+Where a runtime lacks APIs, the adapter launches others: ``--lacking`` names them, one a line, and only what differs
+from ``--reference``, the table of a complete runtime, is kept (``observed_coverage.py --lacking`` lists them).
 
 One row: phase, overload, dtypes of its tensor arguments (in the order of their leaves), dtypes of its tensor results,
 outcome, kernels with their arguments, times seen. The letters of the arguments are explained in

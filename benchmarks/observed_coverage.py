@@ -56,7 +56,7 @@ def main() -> None:
 
 
 def _observed(root: Path, tables: list[str]) -> set[str]:
-    return {name for table in tables for name, _ in rows_of(read_table(root, table), "")}
+    return {name for table in tables for name, _ in rows_of(read_table(root, table))}
 
 
 def _lacking(root: Path, tables: list[str], cann: str, soc: str) -> list[str]:

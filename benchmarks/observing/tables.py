@@ -44,6 +44,9 @@ def united(one: Rows, other: Rows) -> Rows:
 
 
 def launching(rows: Rows, reference: Rows, lacking: frozenset[str]) -> Rows:
-    """The rows of operators that launch one of the lacking APIs on a complete runtime."""
+    """What a runtime without APIs tells anew: of operators that launch one of them on a complete runtime, and of calls
+    that were made on no complete runtime, because other operators stand in for those.
+    """
     touched = {row[1] for row in reference if lacking & set(re.findall(r"(aclnn\w+)\[", row[5]))}
-    return [row for row in rows if row[1] in touched]
+    known = {tuple(row[1:4]) for row in reference}
+    return [row for row in rows if row[1] in touched or (row[4] == "ok" and tuple(row[1:4]) not in known)]

@@ -77,3 +77,29 @@ def test_a_refusal_counts_only_where_the_arguments_were_made_for_the_call(small:
     assert sorted(file.ops) == ["aten::neg.out", "aten::roll"]
     assert file.ops["aten::roll"].rows == (Row("float64", refused="Input data type should not be float64"),)
     assert file.ops["aten::neg.out"].rows == (Row("int8 int8", "int8", ("GE Neg[int8 > int8]",)),)
+
+
+def test_a_runtime_without_apis_tells_of_operators_that_launch_them_and_adds_the_rest_as_plain_rows(
+    small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("opscan.matrix.build.observed.documented", lambda *_: frozenset({"aclnnTopk", "aclnnMul"}))
+    write_table(
+        small,
+        "observed_calls_2.13.0_Ascend910B3",
+        ("forward", "aten.topk.default", "float16", "float16 int64", "ok", "aclnnTopkV2[T:float16 T:int64]", "1"),
+        ("forward", "aten.mul.Tensor", "int8 int8", "int8", "ok", "aclnnMul[T:int8 T:int8]", "1"),
+    )
+    write_table(
+        small,
+        "observed_without_9.1.0_2.13.0_Ascend910B3",
+        ("forward", "aten.topk.default", "float16", "float16 int64", "ok", "aclnnTopk[T:float16 T:int64]", "1"),
+        ("forward", "aten.mul.Tensor", "int8 int8", "int8", "ok", "aclnnMul[T:int8 T:int8]", "1"),
+        ("forward", "npu.npu_gru.default", "float16", "float16", "ok", "GE DynamicGRUV2[float16 > float16]", "1"),
+    )
+    ops = msgspec.json.decode(build(small)["observed/2.13.0/ascend910b.json"], type=ObservedFile).ops
+    assert [(row.kernels, row.cann) for row in ops["aten::topk"].rows] == [
+        (("aclnnTopkV2[T:float16 T:int64]",), ()),
+        (("aclnnTopk[T:float16 T:int64]",), ("9.1.0",)),
+    ]
+    assert [row.cann for row in ops["aten::mul.Tensor"].rows] == [()]
+    assert [row.cann for row in ops["npu::npu_gru"].rows] == [()]

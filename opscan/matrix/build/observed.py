@@ -33,6 +33,9 @@ _ABOUT_DTYPES = re.compile(
     r"|must be half|DispatchStub|expected dtype|the type of \w+ must be|should be torch\."
 )
 
+#: Such a message may be about sizes all the same: "only support D=1 && H=1".
+_ABOUT_SIZES = re.compile(r"\b[A-Z]=\d")
+
 #: ``v`` is a value, ``0`` null or zero: both fit any parameter, so they need not be told apart.
 _NULL = re.compile(r"(?<=[\[ ])0(?=[ \]])")
 
@@ -79,30 +82,29 @@ def soc_names(root: Path, name: str) -> tuple[str, ...]:
 
 
 def _merged(root: Path, tables: tuple[ObservedTable, ...], soc: str) -> dict[str, ObservedOp]:
-    """Rows of a runtime that lacks APIs count for operators that launch one of those, or were not seen elsewhere."""
+    """Rows of a runtime that lacks APIs tell of its CANN release only for operators that launch one of those."""
     ops: dict[str, Rows] = defaultdict(dict)
-    partial = [table for table in tables if table.without]
     for table in tables:
         if not table.without:
-            for name, row in rows_of(read_table(root, table.name), ""):
+            for name, row in rows_of(read_table(root, table.name)):
                 ops[name].setdefault(_key(row), row)
-    complete = frozenset(ops)
-    for table in partial:
-        lacking = _missing(ops, documented(root, table.without, soc))
-        for name, row in rows_of(read_table(root, table.name), table.without):
-            if name in lacking or name not in complete:
-                ops[name].setdefault(_key(row), row)
+    lacking = {t.without: _missing(ops, documented(root, t.without, soc)) for t in tables if t.without}
+    for table in tables:
+        if table.without:
+            for name, row in rows_of(read_table(root, table.name)):
+                own = replace(row, cann=(table.without,)) if name in lacking[table.without] else row
+                ops[name].setdefault(_key(own), own)
     return {name: ObservedOp(_settled(rows.values())) for name, rows in ops.items()}
 
 
-def rows_of(table: pd.DataFrame, without: str) -> Iterator[tuple[str, Row]]:
+def rows_of(table: pd.DataFrame) -> Iterator[tuple[str, Row]]:
     """Qualified overload and row, for everything in a raw table that tells something."""
     for record in table.to_dict("records"):
         if record["phase"] == _DERIVED and record["outcome"] != "ok":
             continue
         row = _row(record["tensor_dtypes"], record.get("results", ""), record["outcome"], record["kernels"])
         if row is not None:
-            yield qualified(record["overload"]), replace(row, cann=(without,) if without else ())
+            yield qualified(record["overload"]), row
 
 
 def _row(dtypes: str, results: str, outcome: str, kernels: str) -> Row | None:
@@ -112,7 +114,7 @@ def _row(dtypes: str, results: str, outcome: str, kernels: str) -> Row | None:
         launches = tuple(dict.fromkeys(event for event in events if event not in COPY_WORDS | {"H2D", "D2D"}))
         return Row(dtypes, results, launches, sum(event in COPY_WORDS for event in events))
     message = outcome.partition(": ")[2]
-    if outcome.startswith("raised") and _ABOUT_DTYPES.search(message):
+    if outcome.startswith("raised") and _ABOUT_DTYPES.search(message) and not _ABOUT_SIZES.search(message):
         return Row(dtypes, results, refused=message.strip())
     return None
 
