@@ -47,10 +47,11 @@ def test_pages_of_other_socs_say_nothing() -> None:
     assert apis("9.1.0", page("9.1.0", "in self=float32", soc="ascend910")) == {}
 
 
-def test_a_documented_absence_takes_no_dtypes() -> None:
-    assert apis("9.1.0", page("9.1.0", "in self=float32", "0")) == {
-        "aclnnAbs": Api(False, source="ops-math abs.md @0123456789ab")
-    }
+def test_a_documented_absence() -> None:
+    found = apis("9.1.0", page("9.1.0", "in self=float32", "0"))["aclnnAbs"]
+    assert (found.supported, found.disputed) == (False, "")
+    # For a reviewed correction that the SoC has it after all.
+    assert found.params == {"self": Parameter("in", ("float32",))}
 
 
 def test_an_absence_that_an_earlier_release_contradicts_is_disputed() -> None:

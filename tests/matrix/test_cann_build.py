@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from small_matrix import api, write_matrix
 
-from opscan.matrix.build.cann import SOCS, TARGETS, corrected, corrections_for, with_ai_cpu
+from opscan.matrix.build.cann import SOCS, TARGETS, bare_if_absent, corrected, corrections_for, with_ai_cpu
 from opscan.matrix.files import SCHEMA, Api, Correction, OverridesFile, Parameter
 
 
@@ -52,6 +53,13 @@ def test_an_api_is_declared_absent_present_or_disputed() -> None:
     assert (absent.supported, absent.corrected) == (False, "fix")
     disputed = corrected("aclnnAbs", Api(False), [correction(disputed="the adapter launches it")])
     assert (disputed.supported, disputed.disputed, disputed.corrected) == (False, "the adapter launches it", "fix")
+
+
+def test_an_api_that_is_there_after_all_takes_what_its_page_lists() -> None:
+    page = msgspec.structs.replace(api("float32"), supported=False)
+    present = bare_if_absent(corrected("aclnnAbs", page, [correction(supported=True)]))
+    assert present == msgspec.structs.replace(api("float32"), corrected="fix")
+    assert bare_if_absent(page) == Api(False, source=page.source)
 
 
 def test_the_true_signature_comes_first() -> None:

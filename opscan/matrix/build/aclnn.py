@@ -176,13 +176,12 @@ def read_ranks(text: str) -> str:
 
 
 def _api(pages: dict[str, Page], signatures: tuple[Signature, ...], release: str, origin: str) -> Api:
-    """The entry of one API at one release, told by the page of release ``origin``. What is absent takes no dtypes."""
+    """The entry of one API at one release, told by the page of release ``origin``."""
     own = pages[origin]
-    if not own.supported:
-        return Api(False, disputed=_contradiction(pages, release), source=own.source)
     borrowed = "" if origin == release else origin
+    disputed = "" if own.supported else _contradiction(pages, release)
     params = {name: _parameter(name, listed, pages, release, borrowed) for name, listed in own.params.items()}
-    return Api(True, signatures, params, borrowed=borrowed, source=own.source)
+    return Api(own.supported, signatures, params, borrowed=borrowed, disputed=disputed, source=own.source)
 
 
 def _contradiction(pages: dict[str, Page], release: str) -> str:

@@ -54,7 +54,8 @@ def cann_file(root: Path, release: str, soc: str, pages: Documentation, operator
     corrections = corrections_for(root, release, soc)
     apis = {}
     for name, api in pages.apis(release).items():
-        entry = with_ai_cpu(corrected(name, api, corrections), slow.get(operator_of(name), frozenset()))
+        entry = bare_if_absent(corrected(name, api, corrections))
+        entry = with_ai_cpu(entry, slow.get(operator_of(name), frozenset()))
         apis[name] = replace(entry, ai_core_casts=casts) if name in CONVERTERS else entry
     return CannFile(SCHEMA, release, soc, _SOURCES, apis, operators.ops(release))
 
@@ -99,6 +100,11 @@ def _changed(old: Parameter | None, c: Correction) -> Parameter:
         contested=tuple(sorted({*old.contested, *c.contested})),
         corrected=c.id,
     )
+
+
+def bare_if_absent(entry: Api) -> Api:
+    """What is not there takes no dtypes, whatever its page lists for other SoCs."""
+    return entry if entry.supported else replace(entry, signatures=(), params={})
 
 
 def with_ai_cpu(entry: Api, dtypes: Dtypes) -> Api:
