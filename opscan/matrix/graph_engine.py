@@ -1,8 +1,9 @@
 """Whether CANN has a kernel of a graph-engine operator for given dtypes, and on which engine.
 
-What one parameter says of a dtype is *yes* (listed), *no* (not listed) or *open* (it has no list, or its list is the
-operator's prototype, which bounds every SoC). A kernel fits where all that matter say yes and fails where one says no.
-The AI Core comes first, the AI CPU computes what it refuses, and the host only folds constants.
+What one parameter says of a dtype is *yes* (listed), *no* (not listed) or *open* (it has no list, or its list is a
+bound: the operator's prototype, which holds for every SoC, or what a kernel takes for some shapes). A kernel fits where
+all that matter say yes and fails where one says no. The AI Core comes first, the AI CPU computes what it refuses, and
+the host only folds constants.
 
 The compiler converts floating-point inputs where a kernel lacks their dtype: it always widens float16 and bfloat16 to
 float32, and narrows unless told to keep dtypes. ATC narrows by default (``force_fp16``), torchair does not, and
@@ -167,8 +168,13 @@ def _inputs(kernel: GeKernel) -> list[GeParameter]:
 
 
 def _fit_positions(kernel: GeKernel, launch: Launch, narrows: bool) -> _Fit:
-    """Arguments against inputs in order. One input for several arguments takes a list of any length."""
+    """Arguments against inputs in order. One input for several arguments takes a list of any length.
+
+    An operator without inputs is told apart by its outputs.
+    """
     inputs, arguments = _inputs(kernel), launch.arguments
+    if not inputs and not arguments and launch.results and kernel.params:
+        return _worst(kernel, [_says(p, d, False) for p, d in zip(kernel.params, launch.results, strict=False)])
     if not inputs:
         return _Fit(kernel, "open", detail=_no_list(kernel))
     if len(inputs) == 1:
@@ -200,7 +206,7 @@ def _says(parameter: GeParameter, dtype: str, narrows: bool) -> _Answer:
     for taken in (dtype, *_WIDER.get(dtype, ()), *narrower):
         if taken in parameter.dtypes:
             if parameter.bound:
-                detail = f"{parameter.name} lists {taken}, but for no SoC in particular"
+                detail = f"{parameter.name} lists {taken}, but not for every SoC and shape"
                 return _Answer("open", parameter.name, dtype, detail)
             return _Answer("yes", parameter.name, dtype, narrowed=taken if taken in narrower else "")
     return _Answer("no", parameter.name, dtype)

@@ -9,7 +9,7 @@ words of the log are copies.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 #: A copy to or from the host for which the caller waits (``aclrtMemcpy``), and an asynchronous one to the host.
 COPY_WORDS = frozenset({"copy", "D2H"})
@@ -36,11 +36,12 @@ class Launch:
     """One kernel launch: the aclnn API, or ``GE`` and the graph-engine operator of the legacy path.
 
     The legacy path writes dtypes only (``GE Cast[int64 > float32]``, inputs before outputs, ``null`` for an input left
-    out): its arguments are the inputs, of kind ``T``.
+    out): its arguments are the inputs, of kind ``T``, its ``results`` the dtypes of the outputs.
     """
 
     api: str
     arguments: tuple[Argument, ...]
+    results: tuple[str, ...] = field(default=(), compare=False)
 
     def __str__(self) -> str:
         return f"{self.api}[{' '.join(map(str, self.arguments))}]"
@@ -52,8 +53,9 @@ def parse_launch(text: str) -> Launch | None:
     if match is None:
         return None
     if match[1].startswith(LEGACY):
-        inputs = match[2].partition(">")[0].split()
-        return Launch(match[1], tuple(Argument("0") if word == "null" else Argument("T", (word,)) for word in inputs))
+        inputs, _, outputs = match[2].partition(">")
+        arguments = (Argument("0") if word == "null" else Argument("T", (word,)) for word in inputs.split())
+        return Launch(match[1], tuple(arguments), tuple(outputs.split()))
     return Launch(match[1], tuple(_argument(word) for word in match[2].split()))
 
 

@@ -115,7 +115,7 @@ def _ge(name: str, op: GeOp, cann: str, soc: str) -> Kernel:
                     None,
                     [
                         f"from CANN {k.borrowed}" if k.borrowed else "",
-                        "of the prototype, for no SoC in particular" if p.bound else "",
+                        "a bound, not for every SoC and shape" if p.bound else "",
                         "experimental" if k.experimental else "",
                     ],
                 )

@@ -171,3 +171,13 @@ def test_a_launch_on_the_ai_cpu_is_marked() -> None:
     assert judge_launch(parsed, CUMSUM, "8.1.RC1").ai_cpu == "int64"
     unknown = judge_launch(parsed, None, "9.1.0")
     assert (unknown.code, unknown.detail) == ("undocumented", "GE Cumsum has no entry at CANN 9.1.0")
+
+
+@pytest.mark.parametrize(
+    ("launch", "status"), [("GE Eye[ > float32]", "supported"), ("GE Eye[ > float64]", "unsupported")]
+)
+def test_an_operator_without_inputs_is_judged_by_its_outputs(launch: str, status: str) -> None:
+    eye = GeOp((kernel("ai_core", GeParameter("y", "out", ("float16", "float32"))),))
+    parsed = parse_launch(launch)
+    assert parsed is not None
+    assert judge_launch(parsed, eye, "8.1.RC1").status == status

@@ -37,6 +37,8 @@ def test_copies_are_no_launches() -> None:
     assert parse_launch("D2H") is None
 
 
-def test_the_legacy_path_has_inputs_only() -> None:
-    launch = parse_launch("GE DynamicRNN[float32 null float16 > float32 float32]")
+def test_arguments_of_the_legacy_path_are_its_inputs() -> None:
+    launch = parse_launch("GE DynamicRNN[float32 null float16 > float32 float16]")
+    assert launch is not None
+    assert launch.results == ("float32", "float16")
     assert launch == Launch("GE DynamicRNN", (Argument("T", ("float32",)), Argument("0"), Argument("T", ("float16",))))

@@ -64,7 +64,7 @@ def test_a_graph_engine_operator_with_its_engines(matrix: Matrix) -> None:
 def test_an_optional_parameter_that_only_the_prototype_bounds(matrix: Matrix) -> None:
     found = kernel(matrix, "GE Bound")
     assert found is not None
-    assert [(p.name, p.note) for p in found.parameters] == [("x?", "of the prototype, for no SoC in particular")]
+    assert [(p.name, p.note) for p in found.parameters] == [("x?", "a bound, not for every SoC and shape")]
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,7 @@ _SOURCES = (
     Source("aclnn_headers_8.1.RC1.csv.gz", "existence"),
     Source("ge_ops_by_soc.csv.gz", "graph-engine operators"),
     Source("ge_kernels_8.1.RC1.csv.gz", "dtypes that op-info leaves open"),
+    Source("ge_implementations_8.1.RC1.csv.gz", "the same, as implementations state them"),
     Source("aicore_dtypes.csv.gz", "ai_cpu"),
     Source("aicore_casts.csv.gz", "ai_core_casts"),
 )

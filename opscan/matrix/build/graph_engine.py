@@ -33,6 +33,10 @@ _ENGINES: dict[str, Literal["ai_core", "ai_cpu", "host_cpu"]] = {
 
 _SPELLINGS = {"double": "float64", "float_16": "float16"}
 
+#: How a raw table of the installed release knows dtypes: from an implementation; as no more than an upper bound.
+_IMPLEMENTATION = frozenset({"implementation", "shapes"})
+_BOUNDS = frozenset({"prototype", "shapes"})
+
 #: Operator → release → kernels of one engine there.
 Kernels = dict[str, dict[str, tuple[GeKernel, ...]]]
 
@@ -107,16 +111,32 @@ def _at(by_release: dict[str, tuple[GeKernel, ...]], release: str, borrow: bool)
 
 
 def _filled(table: pd.DataFrame, root: Path, soc: str) -> pd.DataFrame:
-    """Op-info that leaves dtypes open ("?"), with what kernels or the prototype say instead."""
-    if not (root / "sources" / f"ge_kernels_{INSTALLED}.csv.gz").is_file():
-        return table
-    more = read_table(root, f"ge_kernels_{INSTALLED}")
-    better_rows = {(row["ge_op"], row["engine"]): row for row in more[more["soc"] == soc].to_dict("records")}
+    """Op-info that leaves dtypes open ("?"), with what kernels, their implementation or the prototype say instead.
+
+    An implementation comes after precompiled kernels and before the prototype. One that takes further dtypes for some
+    shapes has two rows: what it takes in every case, and all that it may take.
+    """
+    better = _filling(root, f"ge_kernels_{INSTALLED}", soc)
+    for key, stated in _filling(root, f"ge_implementations_{INSTALLED}", soc).items():
+        if all(known["how"] == "prototype" for known in better.get(key, ())):
+            better[key] = stated
     rows = []
     for row in table.to_dict("records"):
-        better = better_rows.get((row["ge_op"], row["engine"])) if row["cann_release"] == INSTALLED else None
-        rows.append({**row, "dtypes": better["dtypes"], "how": better["how"]} if better else row)
+        found = better.get((row["ge_op"], row["engine"]), []) if row["cann_release"] == INSTALLED else []
+        rows += [{**row, **more} for more in found] or [row]
     return pd.DataFrame(rows, columns=[*table.columns, "how"])
+
+
+def _filling(root: Path, name: str, soc: str) -> dict[tuple[str, str], list[dict[Hashable, Any]]]:
+    """(operator, engine) → what a raw table says of it on a SoC, with its source where that is an implementation."""
+    if not (root / "sources" / f"{name}.csv.gz").is_file():
+        return {}
+    table = read_table(root, name)
+    found: dict[tuple[str, str], list[dict[Hashable, Any]]] = defaultdict(list)
+    for row in table[table["soc"] == soc].to_dict("records"):
+        kept = {"dtypes", "how"} | ({"repo", "source", "commit"} if row["how"] in _IMPLEMENTATION else set())
+        found[row["ge_op"], row["engine"]].append({k: v for k, v in row.items() if k in kept})
+    return found
 
 
 def read_kernels(table: pd.DataFrame) -> Kernels:
@@ -134,7 +154,7 @@ def _settled(kernels: list[GeKernel]) -> tuple[GeKernel, ...]:
 
 
 def _kernel(row: dict[Hashable, Any]) -> GeKernel:
-    bound = row.get("how") == "prototype"
+    bound = row.get("how") in _BOUNDS
     source = f"{row['repo']} {row['source']} @{row['commit'][:12]}"
     return GeKernel(_ENGINES[row["engine"]], _parameters(row["dtypes"], bound), row["experimental"] == "1", "", source)
 
