@@ -142,10 +142,27 @@ class Matrix:
             rows = match_rows(observed, dtypes, results)
             if rows:
                 grounds = Grounds(observation, table, self.corrections)
-                return combine(rows, [_judge(row, table) for row in rows], grounds)
-        entry = self.registrations.ops.get(name)
+                claim = combine(rows, [_judge(row, table) for row in rows], grounds)
+                return self._silent(name, observation) if self._is_silent(name, claim, observed) else claim
         detail = f"never observed at {' '.join(dtypes) or 'no tensor'}"
-        return KernelClaim("unknown", "unverified", detail=detail, kernels=entry.aclnn if entry else ())
+        return KernelClaim("unknown", "unverified", detail=detail, kernels=self._entry(name).aclnn)
+
+    def _is_silent(self, name: str, claim: KernelClaim, observed: tuple[Row, ...]) -> bool:
+        """Whether an operator that must launch something was never seen to: the log does not know its kernel, or its
+        calls computed nothing. Views launch nothing, and some operators do so for some dtypes.
+        """
+        if claim.status != "supported" or claim.kernels or claim.host_sync or claim.cpu_inside:
+            return False
+        entry = self._entry(name)
+        launched = {api for row in observed for api in _launched(row)}
+        if entry.aclnn:
+            return not any(api in entry.aclnn or api.startswith(LEGACY) for api in launched)
+        return entry.impl == ("acl_op",) and not launched
+
+    def _silent(self, name: str, observation: Evidence) -> KernelClaim:
+        reached = self._entry(name).aclnn
+        detail = "observed calls launched no kernel" + (f", and it reaches {', '.join(reached)}" if reached else "")
+        return KernelClaim("unknown", "unverified", detail=detail, kernels=reached, evidence=(observation,))
 
     def _observations(self, name: str, cann: str) -> Iterator[tuple[tuple[Row, ...], Evidence]]:
         """The rows that tell of an operator on the target's release, and what they rest on, per observed release.
@@ -168,8 +185,7 @@ class Matrix:
 
     def _reaches(self, name: str, row: Row) -> bool:
         """Whether the release's own implementation of an operator reaches every kernel that a row computes with."""
-        entry = self.registrations.ops.get(name)
-        launched = {launch.api for text in row.kernels if (launch := parse_launch(text)) is not None}
+        entry, launched = self.registrations.ops.get(name), _launched(row)
         if entry is None or "PrivateUse1" not in entry.keys:
             return False
         return bool(launched) and launched <= {*entry.aclnn, *MOVES}
@@ -187,6 +203,10 @@ class Matrix:
 
 #: SoCs before Ascend910B1, on which torch_npu lets single operators be narrowed to float16.
 _NARROWING = frozenset({"ascend310p", "ascend910"})
+
+
+def _launched(row: Row) -> set[str]:
+    return {launch.api for text in row.kernels if (launch := parse_launch(text)) is not None}
 
 
 def _judge(row: Row, cann: CannTable) -> list[Judgement]:

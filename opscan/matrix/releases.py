@@ -6,6 +6,7 @@ import difflib
 import re
 from collections.abc import Callable
 from importlib import metadata
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, get_args
 
@@ -233,6 +234,13 @@ def _without_table(roots: tuple[Path, ...], cann: str, soc: str) -> tuple[str, .
 def _unknown(what: str, asked: str, names: tuple[str, ...] | list[str], shown: tuple[str, ...] = ()) -> UsageError:
     """Names the nearest spelling, and lists what there is."""
     spelled = {name.lower(): name for name in names}
-    near = difflib.get_close_matches(asked.lower(), spelled, n=1, cutoff=0.5)
-    hint = f"Did you mean {spelled[near[0]]}? " if near else ""
+    near = difflib.get_close_matches(asked.lower(), spelled, n=10, cutoff=0.5)
+    # Of look-alikes the one that begins alike: 2.6.0.post5 for 2.6.0.post4, not 2.9.0.post4.
+    best = max(near, key=lambda name: _alike(name, asked.lower()), default=None)
+    hint = f"Did you mean {spelled[best]}? " if best else ""
     return UsageError(f"unknown {what} {asked!r}", f"{hint}Known: {', '.join(shown or names)}.")
+
+
+def _alike(one: str, other: str) -> int:
+    """How many characters two names begin with alike."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))

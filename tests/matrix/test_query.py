@@ -24,7 +24,7 @@ from small_matrix import (
 from opscan.assessment import Evidence
 from opscan.errors import MatrixError
 from opscan.matrix import Matrix
-from opscan.matrix.files import SCHEMA, CannFile, OverridesFile, Row
+from opscan.matrix.files import SCHEMA, CannFile, OpEntry, OverridesFile, Row
 from opscan.target import Target
 
 ABS = "aclnnAbs[T:float32 T:float32]"
@@ -73,9 +73,8 @@ def test_nearest_releases_that_differ_are_a_conflict(tmp_path: Path) -> None:
     both = cann("8.1.RC1", {"aclnnAbs": api("float32")}), cann("8.5.0", {"aclnnAbs": ABSENT})
     claim = near(tmp_path, *both).kernels("aten::abs", F32)
     assert (claim.status, claim.code) == ("unknown", "conflict")
-    assert claim.detail == (
-        "CANN 8.3.RC1 has no table, and the nearest releases differ: supported at CANN 8.1.RC1; unsupported at CANN 8.5.0"
-    )
+    said = "supported at CANN 8.1.RC1; unsupported at CANN 8.5.0"
+    assert claim.detail == f"CANN 8.3.RC1 has no table, and the nearest releases differ: {said}"
 
 
 def test_one_nearest_release_is_enough(tmp_path: Path) -> None:
@@ -171,6 +170,28 @@ def test_rows_without_what_the_cann_release_lacks_replace_the_others(tmp_path: P
     for release, kernels in (("8.5.0", ("aclnnOld",)), ("9.1.0", ("aclnnAbs",))):
         matrix = Matrix.load(Target("2.13.0", release, "ascend910b"), tmp_path)
         assert matrix.kernels("aten::abs", F32).kernels == kernels
+
+
+@pytest.mark.parametrize(
+    ("entry", "rows", "status"),
+    [
+        (native("aclStft"), (row("float32"), row("int8", "aclnnMatmul[T:int8]")), "unknown"),  # nobody logs aclStft
+        (native("aclnnConvolution"), (row("float32"),), "unknown"),
+        (native("aclnnCeil"), (row("float32"), row("float16", "aclnnCeil[T:float16]")), "supported"),
+        (native("aclnnCeil"), (row("float32"), row("float16", "GE Ceil[float16 > float16]")), "supported"),
+        (native(), (row("float32"),), "supported"),  # a view
+        (OpEntry(("PrivateUse1",), ("acl_op",)), (row("float32"),), "unknown"),
+        (OpEntry(("PrivateUse1",), ("acl_op", "op_api")), (row("float32"),), "supported"),
+    ],
+)
+def test_an_operator_that_launches_nothing(tmp_path: Path, entry: OpEntry, rows: tuple[Row, ...], status: str) -> None:
+    files = adapter("2.13.0", {"aten::x": entry}), observed("2.13.0", {"aten::x": rows}), cann("9.1.0", {})
+    claim = open_matrix(tmp_path, *files).kernels("aten::x", F32)
+    assert claim.status == status
+    if status == "unknown":
+        assert claim.code == "unverified"
+        assert claim.detail.startswith("observed calls launched no kernel")
+        assert claim.evidence[0].kind == "observed"
 
 
 def test_releases_with_a_kernel(tmp_path: Path) -> None:

@@ -11,10 +11,16 @@ def test_defaults_follow_the_hosts_torch() -> None:
     assert (target.torch_npu, target.cann, target.soc, target.route) == ("2.6.0.post5", "8.5.0", "ascend910b", "eager")
 
 
-@pytest.mark.parametrize("host", [None, "2.9.0", ""])
-def test_defaults_without_a_release_for_the_hosts_torch(host: str | None) -> None:
+@pytest.mark.parametrize("host", [None, "2.99.0", ""])
+def test_without_a_release_for_the_hosts_torch_the_newest(host: str | None) -> None:
     target, _ = resolve_target(host_torch=host)
-    assert (target.torch_npu, target.cann) == ("2.13.0", "9.1.0")
+    assert (target.torch_npu, target.cann) == ("2.14.0", "9.1.0")
+
+
+def test_the_newest_post_release_for_the_hosts_torch() -> None:
+    """No document names it: its CANN is that of the release that it is built like."""
+    target, _ = resolve_target(host_torch="2.9.0")
+    assert (target.torch_npu, target.cann) == ("2.9.0.post9", "9.1.0")
 
 
 @pytest.mark.parametrize(
@@ -77,6 +83,6 @@ def test_unknown_spellings_name_the_nearest(options: dict[str, str], nearest: st
 
 
 def test_a_release_without_registrations_lists_those_with() -> None:
-    with pytest.raises(UsageError, match=r"2\.6\.0 exists") as caught:
-        resolve_target("2.6.0")
+    with pytest.raises(UsageError, match=r"2\.2\.0 exists") as caught:
+        resolve_target("2.2.0")
     assert "2.6.0.post5" in caught.value.hint
