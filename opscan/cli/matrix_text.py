@@ -101,7 +101,8 @@ def print_answers(operator: str, target: Target, answers: Sequence[Answer]) -> N
     for reason, where in reasons.items():
         screen.line([(f"{', '.join(where)}: ", "bold"), (reason, "")])
     conflicts = dict.fromkeys(conflict for answer in answers for conflict in answer.ruling.conflicts)
-    for conflict in conflicts:
+    said = " ".join(reasons)
+    for conflict in (c for c in conflicts if c not in said):
         screen.line([("conflict: ", "bold"), (conflict, "")])
     screen.blank()
     screen.line([("Evidence", "bold")])

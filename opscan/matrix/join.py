@@ -72,7 +72,7 @@ def judge(launch: Launch, api: Api | None, cann: str) -> Judgement:
         )
     if not api.supported and api.disputed:
         conflict = f"{launch.api} is documented as absent on the SoC at CANN {cann}, but {api.disputed}"
-        return Judgement("unknown", "conflict", launch.api, conflicts=(conflict,))
+        return Judgement("unknown", "conflict", launch.api, detail=conflict, conflicts=(conflict,))
     if not api.supported:
         return Judgement("unsupported", "soc", launch.api, corrected=_ids(api.corrected))
     legacy = launch.api.startswith(LEGACY)
@@ -121,7 +121,7 @@ def _accepts(parameter: Parameter, dtype: str) -> bool:
 def _refusal(api: str, name: str, dtype: str, parameter: Parameter, cann: str) -> Judgement:
     if dtype in parameter.disputed:
         conflict = f"{api}.{name}: {dtype} is not listed at CANN {cann}, but another release's table contradicts that"
-        return Judgement("unknown", "conflict", api, name, dtype, conflicts=(conflict,))
+        return Judgement("unknown", "conflict", api, name, dtype, conflict, conflicts=(conflict,))
     if parameter.borrowed:
         detail = f"{api}.{name} is not listed at CANN {cann}; CANN {parameter.borrowed} lists it without {dtype}"
         return Judgement("unknown", "undocumented", api, name, dtype, detail)

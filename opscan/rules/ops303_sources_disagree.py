@@ -12,8 +12,8 @@ RULE = Rule(
         "来源互相矛盾",
     ),
     message=Text(
-        "Sources disagree on {dtype} for {api}, parameter {parameter}: {detail}",
-        "关于 {api} 参数 {parameter} 的 {dtype}，来源互相矛盾：{detail}",
+        "Sources disagree: {detail}",
+        "来源互相矛盾：{detail}",
     ),
     why=Text(
         "A dtype that was listed at one release and is not at another may be an error of the documents.",
