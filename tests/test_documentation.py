@@ -73,8 +73,22 @@ def sorted_rules() -> list[Rule]:
     return sorted(RULES.values(), key=lambda rule: (rule.verdict is None, rule.code))
 
 
-def test_every_option_of_scan_is_documented() -> None:
-    scan = typer.main.get_command(app).commands["scan"]
-    options = {name for parameter in scan.params for name in parameter.opts if name.startswith("--")} - {"--help"}
-    documented = set(re.findall(r"^\| `(--[\w-]+)", read("docs/cli.md"), flags=re.MULTILINE))
-    assert documented == options
+COMMANDS = ("scan", "explain", *(f"matrix {name}" for name in ("list", "query", "diff", "lint", "build")))
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_option_is_documented_with_its_command(command: str) -> None:
+    (section,) = re.findall(
+        rf"^## `opscan {command}\b.*?(?=^## |\Z)", read("docs/cli.md"), flags=re.MULTILINE | re.DOTALL
+    )
+    heading, _, text = section.partition("\n")
+    cells = [line.split("|")[1] for line in text.splitlines() if line.startswith("|")]
+    documented = set(re.findall(r"--[a-z][\w-]*", " ".join([heading, *cells])))
+    assert documented | {"--debug"} == options(command) | {"--debug"}
+
+
+def options(command: str) -> set[str]:
+    found = typer.main.get_command(app)
+    for name in command.split():
+        found = found.commands[name]  # type: ignore[attr-defined]
+    return {name for parameter in found.params for name in parameter.opts if name.startswith("--")} - {"--help"}
