@@ -173,7 +173,8 @@ class Judge:
                 "unsupported", "OPS106", self._facts(call) | {"detail": detail}, evidence=(registered, observed)
             )
         results = tuple(spec.dtype for spec in call.outputs)
-        claim = self.matrix.kernels(call.name, call.dtypes, results if call.inputs else ())
+        rank = len(call.inputs[0].shape) if call.inputs else None
+        claim = self.matrix.kernels(call.name, call.dtypes, results if call.inputs else (), rank)
         evidence = (registered, *claim.evidence)
         facts = self._facts(call, claim)
         if claim.status != "supported":

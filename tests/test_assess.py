@@ -30,7 +30,9 @@ class FakeMatrix:
     def registration(self, name: str) -> Registration | None:
         return Registration(frozenset(self.keys[name])) if name in self.keys else None
 
-    def kernels(self, name: str, dtypes: tuple[str, ...], results: tuple[str, ...] = ()) -> KernelClaim:
+    def kernels(
+        self, name: str, dtypes: tuple[str, ...], results: tuple[str, ...] = (), rank: int | None = None
+    ) -> KernelClaim:
         if "float64" in dtypes:
             return KernelClaim("unsupported", "dtype", "aclnnRelu", "self", "float64")
         return KernelClaim("unknown", "unverified") if name == "aten::odd" else KernelClaim("supported")

@@ -36,7 +36,9 @@ class FakeMatrix:
     def registration(self, name: str) -> Registration | None:
         return self._registrations.get(name)
 
-    def kernels(self, name: str, dtypes: tuple[str, ...], results: tuple[str, ...] = ()) -> KernelClaim:
+    def kernels(
+        self, name: str, dtypes: tuple[str, ...], results: tuple[str, ...] = (), rank: int | None = None
+    ) -> KernelClaim:
         self.asked.append((name, dtypes, results))
         short = name.partition("::")[2].partition(".")[0]
         keys = self._registrations[name].keys if name in self._registrations else frozenset()

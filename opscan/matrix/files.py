@@ -327,7 +327,8 @@ class Statement(msgspec.Struct, frozen=True):
     """A reviewed answer for operators, before any table is asked.
 
     It holds for calls of ``ops`` ("any": all) where one of the tensor dtypes is in ``dtypes`` ("any": all), on
-    ``socs``, at ``cann`` and ``torch_npu`` releases (empty: every one).
+    ``socs``, at ``cann`` and ``torch_npu`` releases (empty: every one), where the first tensor has one of ``ranks``
+    dimensions (empty: any number).
     """
 
     id: str
@@ -340,6 +341,7 @@ class Statement(msgspec.Struct, frozen=True):
     date: str
     cann: tuple[str, ...] = ()
     torch_npu: tuple[str, ...] = ()
+    ranks: tuple[int, ...] = ()
     code: ClaimCode = "ok"
     detail: str = ""
     kernels: tuple[str, ...] = ()

@@ -116,14 +116,16 @@ class Matrix:
         """torch_npu releases of the matrix that register an NPU kernel for the operator, oldest first."""
         return tuple(r for r in torch_npu_releases(self.roots) if _npu_keys(self.registrations_of(r), name))
 
-    def kernels(self, name: str, dtypes: tuple[str, ...], results: tuple[str, ...] = ()) -> KernelClaim:
+    def kernels(
+        self, name: str, dtypes: tuple[str, ...], results: tuple[str, ...] = (), rank: int | None = None
+    ) -> KernelClaim:
         """What the kernels of ``name`` accept for these dtypes of its tensor arguments, in order.
 
         ``results``: dtypes of its tensor results, which decide what a cast launches. For an operator without tensor
-        arguments ``dtypes`` are taken as its results.
+        arguments ``dtypes`` are taken as its results. ``rank``: the number of dimensions of its first tensor.
         """
         for statement in self.statements:
-            if _answers(statement, name, dtypes + results):
+            if _answers(statement, name, dtypes + results, rank):
                 return _stated(statement)
         if not self.knows_soc:
             detail = f"the matrix holds no table of CANN {self.target.cann} on {self.target.soc}"
@@ -255,9 +257,11 @@ def _holds(statement: Statement, target: Target) -> bool:
     )
 
 
-def _answers(statement: Statement, name: str, dtypes: tuple[str, ...]) -> bool:
+def _answers(statement: Statement, name: str, dtypes: tuple[str, ...], rank: int | None) -> bool:
     return bool(
-        {"any", name} & set(statement.ops) and ("any" in statement.dtypes or set(dtypes) & set(statement.dtypes))
+        {"any", name} & set(statement.ops)
+        and ("any" in statement.dtypes or set(dtypes) & set(statement.dtypes))
+        and (not statement.ranks or rank in statement.ranks)
     )
 
 

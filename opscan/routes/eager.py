@@ -52,7 +52,8 @@ def _seen_with(matrix: Matrix, operator: str, dtype: str) -> list[tuple[Dtypes, 
         found = [(inputs, results) for inputs, results in named if set(inputs or results) <= tier]
         if found:
             return found
-    return named
+    # An index or mask beside the data is not what is asked about.
+    return [call for call in named if dtype not in _COMPANIONS or (call[0] or call[1])[0] == dtype]
 
 
 def _natural(cases: tuple[Case, ...], seen: list[tuple[Dtypes, Dtypes]], dtype: str) -> tuple[Case, ...]:

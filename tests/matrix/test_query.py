@@ -24,6 +24,7 @@ from small_matrix import (
 from opscan.assessment import Evidence
 from opscan.errors import MatrixError
 from opscan.matrix import Matrix
+from opscan.matrix.data import support_matrix_dir
 from opscan.matrix.files import SCHEMA, CannFile, OpEntry, OverridesFile, Row
 from opscan.target import Target
 
@@ -260,3 +261,10 @@ def test_a_release_that_nobody_has_says_how_to_build_it(tmp_path: Path) -> None:
     with pytest.raises(MatrixError, match=r"no table of torch_npu 2\.15\.0") as caught:
         Matrix.load(Target("2.15.0", "9.1.0", "ascend910b"), tmp_path)
     assert caught.value.hint == "Build it: opscan matrix build --wheel 2.15.0"
+
+
+def test_a_statement_may_hold_for_some_ranks_only() -> None:
+    """Three-dimensional convolutions of float32 on 310P are doubtful, two-dimensional ones are narrowed and run."""
+    matrix = Matrix.load(Target("2.13.0", "8.1.RC1", "ascend310p"), support_matrix_dir())
+    flat, deep = (matrix.kernels("aten::convolution", F32 * 2, F32, rank) for rank in (4, 5))
+    assert (flat.status, deep.status, deep.code) == ("supported", "unknown", "conflict")

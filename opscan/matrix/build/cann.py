@@ -7,7 +7,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from opscan.matrix.build.aclnn import Documentation, Dtypes, documentation
-from opscan.matrix.build.ai_cpu import CONVERTERS, ai_core_casts, ai_cpu_dtypes, operator_of
+from opscan.matrix.build.ai_cpu import CONVERTERS, ai_core_casts, ai_cpu_dtypes
 from opscan.matrix.build.graph_engine import GraphEngine, graph_engine
 from opscan.matrix.build.tables import CANN_RELEASES, INSTALLED, MASTER
 from opscan.matrix.build.writing import render
@@ -34,7 +34,7 @@ _SOURCES = (
     Source("ge_ops_by_soc.csv.gz", "graph-engine operators"),
     Source("ge_kernels_8.1.RC1.csv.gz", "dtypes that op-info leaves open"),
     Source("ge_implementations_8.1.RC1.csv.gz", "the same, as implementations state them"),
-    Source("aicore_dtypes.csv.gz", "ai_cpu"),
+    Source("aclnn_engines.csv.gz", "ai_cpu"),
     Source("aicore_casts.csv.gz", "ai_core_casts"),
 )
 
@@ -50,13 +50,13 @@ def build(root: Path) -> dict[str, bytes]:
 
 
 def cann_file(root: Path, release: str, soc: str, pages: Documentation, operators: GraphEngine) -> CannFile:
-    """The table of one release and SoC; overrides and AI Core lists lie below ``root``."""
+    """The table of one release and SoC; overrides and the tables of engines lie below ``root``."""
     slow, casts = ai_cpu_dtypes(root, release, soc), ai_core_casts(root, release, soc)
     corrections = corrections_for(root, release, soc)
     apis = {}
     for name, api in pages.apis(release).items():
         entry = bare_if_absent(corrected(name, api, corrections))
-        entry = with_ai_cpu(entry, slow.get(operator_of(name), frozenset()))
+        entry = with_ai_cpu(entry, slow.get(name, frozenset()))
         apis[name] = replace(entry, ai_core_casts=casts) if name in CONVERTERS else entry
     return CannFile(SCHEMA, release, soc, _SOURCES, apis, operators.ops(release))
 

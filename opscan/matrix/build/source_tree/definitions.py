@@ -54,11 +54,8 @@ class Kernel:
         )
 
 
-@dataclass(slots=True)
-class _Config:
-    """What one configuration object declares."""
-
-    parameters: dict[tuple[str, str], Parameter] = field(default_factory=dict)
+#: (``in`` or ``out``, name) → parameter, in the order of their declaration.
+Parameters = dict[tuple[str, str], Parameter]
 
 
 def read_definition(text: str, *, ai_cpu: bool = False) -> list[Kernel]:
@@ -70,70 +67,108 @@ def read_definition(text: str, *, ai_cpu: bool = False) -> list[Kernel]:
         if added and match[1] not in added:
             continue
         if ai_cpu:
-            base = _read_scope(body, lists).get("this", _Config())
-            kernels.append(Kernel(match[1], ANY, "AICPU", _resolved(base, None), "aicpu_def"))
+            scope = _Scope(lists, {})
+            for statement in statements(body):
+                scope.read(statement)
+            kernels.append(Kernel(match[1], ANY, "AICPU", _resolved(scope.parameters("this"), {}), "aicpu_def"))
         else:
             kernels += _kernels(match[1], body, lists)
     return kernels
 
 
 def _kernels(op: str, body: str, lists: dict[str, str]) -> Iterator[Kernel]:
-    made = dict(_made(body, lists))
-    lists = {**lists, **variables(body)}
-    objects = _read_scope(body, lists)
-    for name, maker in re.findall(r"\b(\w+)\s*=\s*(?:this->)?(\w+)\s*\(", body):
-        if maker in made and name not in made:
-            objects[name] = made[maker]
-    base = objects.get("this", _Config())
-    for soc, config in _added(body, lists):
-        own = made.get(config.partition("(")[0].removeprefix("this->")) or objects.get(config)
-        if own is not None and own.parameters:
-            yield Kernel(op, soc, "AICore", _resolved(base, own), "config")
-        else:
-            yield Kernel(op, soc, "AICore", _resolved(base, None), "base")
+    """A kernel for every ``AddConfig``, with what its configuration declares by then: later statements may declare
+    other parameters on the same variable for the next SoC.
+    """
+    looped = _looped(body, lists)
+    scope, added = _Scope(lists | variables(body), dict(_made(body, lists))), []
+    for statement in statements(_without_makers(body)):
+        for soc, config in _added(statement, looped):
+            added.append((soc, scope.parameters(config)))
+        scope.read(statement)
+    base = scope.parameters("this")
+    for soc, own in added:
+        yield Kernel(op, soc, "AICore", _resolved(base, own), "config" if own else "base")
 
 
-def _added(body: str, lists: dict[str, str]) -> Iterator[tuple[str, str]]:
-    """(SoC, configuration) of every ``AddConfig``, in loops over a list of names too."""
-    looped = {}
-    for name, over in re.findall(r"\bfor\s*\([^:;()]*?(\w+)\s*:\s*(\w+|\{[^{}]*\})\s*\)", body):
-        looped[name] = re.findall(r'"([^"]+)"', lists.get(over, over))
-    for statement in statements(body):
-        for function, arguments in calls(statement):
-            if function == "AddConfig":
-                first, _, config = arguments.partition(",")
-                literal = re.fullmatch(r'\s*"([^"]+)"\s*', first)
-                for soc in [literal[1]] if literal else looped.get(first.strip(), []):
-                    yield soc, config.strip()
+def _looped(body: str, lists: dict[str, str]) -> dict[str, list[str]]:
+    """Variable of a loop over a list of names → the names."""
+    lists = lists | variables(body)
+    loops = re.findall(r"\bfor\s*\([^:;()]*?(\w+)\s*:\s*(\w+|\{[^{}]*\})\s*\)", body)
+    return {name: re.findall(r'"([^"]+)"', lists.get(over, over)) for name, over in loops}
 
 
-def _made(body: str, lists: dict[str, str]) -> Iterator[tuple[str, _Config]]:
-    """Function → the configuration that it makes and returns."""
-    for match, inside in blocks(body, r"\bOpAICoreConfig\s+(\w+)\s*\([^(){};]*\)\s*(?:const\s*)?(?=\{)"):
+def _added(statement: str, looped: dict[str, list[str]]) -> Iterator[tuple[str, str]]:
+    """(SoC, configuration) of every ``AddConfig`` in a statement."""
+    for function, arguments in calls(statement):
+        if function == "AddConfig":
+            first, _, config = arguments.partition(",")
+            literal = re.fullmatch(r'\s*"([^"]+)"\s*', first)
+            for soc in [literal[1]] if literal else looped.get(first.strip(), []):
+                yield soc, config.strip()
+
+
+#: A member function that makes a configuration and returns it.
+_MAKER = r"\bOpAICoreConfig\s+(\w+)\s*\([^(){};]*\)\s*(?:const\s*)?(?=\{)"
+
+
+def _made(body: str, lists: dict[str, str]) -> Iterator[tuple[str, Parameters]]:
+    """Function → the parameters of the configuration that it makes and returns."""
+    for match, inside in blocks(body, _MAKER):
         returned = re.search(r"\breturn\s+(\w+)\s*;", inside)
-        config = _read_scope(inside, {**lists, **variables(inside)}).get(returned[1]) if returned else None
-        if config is not None:
-            yield match[1], config
+        if returned:
+            scope = _Scope(lists | variables(inside), {})
+            for statement in statements(inside):
+                scope.read(statement)
+            yield match[1], scope.parameters(returned[1])
 
 
-def _read_scope(body: str, lists: dict[str, str]) -> dict[str, _Config]:
-    """Object (``this``, a configuration) → the parameters declared on it."""
-    found: dict[str, _Config] = {}
-    for statement in statements(body):
-        head = re.match(r"(?:OpAICoreConfig\s+)?(\w+)\s*(?:\.|->)", statement)
-        if head is None:
-            continue
+def _without_makers(body: str) -> str:
+    """Their variables may have the names of others."""
+    for _, inside in blocks(body, _MAKER):
+        body = body.replace(inside, "{}", 1)
+    return body
+
+
+@dataclass(slots=True)
+class _Scope:
+    """The parameters that every object (``this``, a configuration) has after the statements read so far.
+
+    ``lists``: named lists of dtypes. ``made``: what functions that make a configuration return.
+    """
+
+    lists: dict[str, str]
+    made: dict[str, Parameters]
+    objects: dict[str, Parameters] = field(default_factory=dict)
+
+    def parameters(self, name: str) -> Parameters:
+        """Of an object, or of what a call like ``Make()`` returns."""
+        if "(" in name:
+            return dict(self.made.get(name.partition("(")[0].removeprefix("this->"), {}))
+        return dict(self.objects.get(name, {}))
+
+    def read(self, statement: str) -> None:
+        """Follow one statement: a declared, assigned or copied configuration, or parameters declared on an object."""
+        if declared := re.fullmatch(r"(?:ops::)?OpAICoreConfig (\w+)(?: ?\( ?(?!\")(\w+) ?\))?", statement):
+            self.objects[declared[1]] = self.parameters(declared[2] or "")
+        elif assigned := re.fullmatch(
+            r"(?:(?:ops::)?OpAICoreConfig |auto )?(\w+) ?= ?((?:this->)?\w+(?: ?\(.*\))?)", statement
+        ):
+            self.objects[assigned[1]] = self.parameters(assigned[2])
+        elif head := re.match(r"(\w+)\s*(?:\.|->)", statement):
+            self._declare(head[1], statement)
+
+    def _declare(self, name: str, statement: str) -> None:
         parameter: Parameter | None = None
-        config = found.setdefault(head[1], _Config())
+        parameters = self.objects.setdefault(name, {})
         for function, arguments in calls(statement):
             if function in ("Input", "Output"):
-                name = re.match(r'"(\w+)"', arguments)
-                parameter = Parameter(name[1], "in" if function == "Input" else "out") if name else None
+                named = re.match(r'"(\w+)"', arguments)
+                parameter = Parameter(named[1], "in" if function == "Input" else "out") if named else None
             elif parameter is not None:
-                parameter = _changed(parameter, function, arguments, lists)
+                parameter = _changed(parameter, function, arguments, self.lists)
             if parameter is not None:
-                config.parameters[parameter.io, parameter.name] = parameter
-    return found
+                parameters[parameter.io, parameter.name] = parameter
 
 
 def _changed(parameter: Parameter, function: str, arguments: str, lists: dict[str, str]) -> Parameter:
@@ -147,9 +182,9 @@ def _changed(parameter: Parameter, function: str, arguments: str, lists: dict[st
     return parameter
 
 
-def _resolved(base: _Config, own: _Config | None) -> tuple[Parameter, ...]:
+def _resolved(base: Parameters, own: Parameters) -> tuple[Parameter, ...]:
     """The common parameters, those of a configuration in their place; followers take the dtypes of what they follow."""
-    merged = {**base.parameters, **(own.parameters if own else {})}
+    merged = {**base, **own}
     by_name = {name: p for (_, name), p in reversed(merged.items())}
     ordered = sorted(merged.values(), key=lambda p: p.io != "in")
     return tuple(
