@@ -23,6 +23,32 @@ def test_every_soc_with_its_own_dtypes() -> None:
     assert kernels["ascend910b"].combinations() == 2
 
 
+def test_a_configuration_counts_as_it_is_when_it_is_added() -> None:
+    text = """class Fold : public OpDef { public:
+    explicit Fold(const char* name) : OpDef(name) {
+        this->Input("x").DataType({ge::DT_FLOAT, ge::DT_BF16});
+        OpAICoreConfig config;
+        config.DynamicRankSupportFlag(true);
+        this->AICore().AddConfig("ascend910b", config);
+        config.Input("x").DataType({ge::DT_FLOAT16});
+        this->AICore().AddConfig("ascend310p", config);
+        OpAICoreConfig copy = config;
+        config.Input("x").DataType({ge::DT_INT8});
+        this->AICore().AddConfig("ascend950", config);
+        this->AICore().AddConfig("ascend310b", copy);
+        OpAICoreConfig made = Make();
+        this->AICore().AddConfig("kirin1", made);
+    }
+    OpAICoreConfig Make() { OpAICoreConfig config; config.Input("x").DataType({ge::DT_INT32}); return config; } };"""
+    assert {kernel.soc: (kernel.dtypes(), kernel.evidence) for kernel in read_definition(text)} == {
+        "ascend910b": ("in x=float32|bfloat16", "base"),
+        "ascend310p": ("in x=float16", "config"),
+        "ascend950": ("in x=int8", "config"),
+        "ascend310b": ("in x=float16", "config"),
+        "kirin1": ("in x=int32", "config"),
+    }
+
+
 def test_ai_cpu_kernels_are_for_every_soc_and_placeholders_no_list() -> None:
     (kernel,) = read_definition(AI_CPU_DEFINITION, ai_cpu=True)
     assert (kernel.soc, kernel.engine, kernel.dtypes()) == ("any(aicpu)", "AICPU", "in x=float64|qint8;out y=")
