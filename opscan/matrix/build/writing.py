@@ -33,9 +33,9 @@ def _compact(value: Any) -> str:
 
 
 def _lean(value: Any) -> Any:
-    """Without what a reader fills in by default: empty lists, strings and tables, and most ``false``."""
+    """Without what a reader fills in by default: empty lists, strings and tables, zeros, and most ``false``."""
     if isinstance(value, dict):
-        return {k: _lean(v) for k, v in value.items() if v not in ("", [], (), {}) and (v is not False or k in _KEPT)}
+        return {k: _lean(v) for k, v in value.items() if v not in ("", [], (), {}, 0) or k in _KEPT}
     if isinstance(value, (list, tuple)):
         return [_lean(item) for item in value]
     return value
