@@ -97,8 +97,9 @@ class Api(msgspec.Struct, frozen=True, rename={"borrowed": "from"}):
     """One aclnn API on one SoC at one CANN release.
 
     ``signatures``: [kind letter, parameter name] in order, floating-point parameters left out, this release's first.
-    ``ai_cpu``: dtypes that the API accepts but only the AI CPU computes. ``ai_core_casts``: for an API that converts,
-    the (from, to) pairs that the AI Core converts; the AI CPU does the others.
+    ``ai_cpu``: dtypes that the API accepts but only the AI CPU computes; ``self:int64`` where that is so of one
+    parameter alone, for an index may have the same dtype. ``ai_core_casts``: for an API that converts, the (from, to)
+    pairs that the AI Core converts; the AI CPU does the others.
     ``disputed``: where the API is documented as absent on the SoC, what says otherwise.
     """
 

@@ -84,13 +84,13 @@ def judge(launch: Launch, api: Api | None, cann: str) -> Judgement:
     for name, dtype, parameter in facts:
         if parameter is not None and not _accepts(parameter, dtype):
             return _refusal(launch.api, name, dtype, parameter, cann)
-    inputs = {dtype for _, dtype, parameter in facts if parameter is None or parameter.io != "out"}
+    inputs = {(name, dtype) for name, dtype, parameter in facts if parameter is None or parameter.io != "out"}
     used = [parameter for _, _, parameter in facts if parameter is not None]
     return Judgement(
         "supported",
         "ok",
         launch.api,
-        ai_cpu=min(inputs & set(api.ai_cpu), default="") or _slow_cast(api, tensors),
+        ai_cpu=_slow_dtype(api, inputs) or _slow_cast(api, tensors),
         borrowed=_ids(api.borrowed, *(p.borrowed for p in used)),
         corrected=_ids(api.corrected, *(p.corrected for p in used)),
         conflicts=tuple(
@@ -99,6 +99,11 @@ def judge(launch: Launch, api: Api | None, cann: str) -> Judgement:
             if parameter is not None and dtype in parameter.contested
         ),
     )
+
+
+def _slow_dtype(api: Api, inputs: set[tuple[str, str]]) -> str:
+    """The dtype of an input, (name, dtype), that leaves the call to the AI CPU; empty where none does."""
+    return min((d for name, d in inputs if d in api.ai_cpu or f"{name}:{d}" in api.ai_cpu), default="")
 
 
 def _slow_cast(api: Api, tensors: list[tuple[str, tuple[str, ...]]]) -> str:

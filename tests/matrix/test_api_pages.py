@@ -47,12 +47,12 @@ def _write(root: Path, name: str, head: str, *rows: str) -> None:
 
 
 def test_what_the_ai_cpu_computes_differs_by_soc(tmp_path: Path) -> None:
-    head = "cann_release,soc,ge_op,ai_core_dtypes"
-    _write(tmp_path, "aicore_dtypes", head, "9.1.0,ascend910b,Fold,float32", "9.1.0,ascend950,Fold,float32|complex64")
-    _write(tmp_path, "ge_ops_by_soc", "soc,ge_op,dtypes", "any(aicpu),Fold,in x=double|complex64|float32")
+    head = "cann_release,soc,aclnn_api,ai_cpu,depends"
+    slow, fast = "9.1.0,ascend910b,aclnnFold,float64|int64,", "9.1.0,ascend950,aclnnFold,,int64"
+    _write(tmp_path, "aclnn_engines", head, slow, fast, "9.1.0,ascend950,aclnnBend,int8,")
     _write(tmp_path, "aicore_casts", "cann_release,soc,from,to", "9.1.0,ascend950,int8,float16")
-    assert ai_cpu_dtypes(tmp_path, "9.1.0", "ascend910b") == {"Fold": frozenset({"float64", "complex64"})}
-    assert ai_cpu_dtypes(tmp_path, "9.1.0", "ascend950dt") == {"Fold": frozenset({"float64"})}
+    assert ai_cpu_dtypes(tmp_path, "9.1.0", "ascend910b") == {"aclnnFold": frozenset({"float64", "int64"})}
+    assert ai_cpu_dtypes(tmp_path, "9.1.0", "ascend950dt") == {"aclnnBend": frozenset({"int8"})}
     assert ai_cpu_dtypes(tmp_path, "9.1.0", "ascend310p") == {}
     assert ai_core_casts(tmp_path, "9.1.0", "ascend950pr") == (("int8", "float16"),)
     assert ai_core_casts(tmp_path, "8.5.0", "ascend950pr") == ()

@@ -85,6 +85,9 @@ def test_absent_on_the_soc() -> None:
 def test_ai_cpu_by_dtype_and_by_conversion() -> None:
     slow = _api(ai_cpu=("int64",))
     assert judge(_launch("aclnnX[T:int64 L:int64 S:int64 v T:int64]"), slow, "9.1.0").ai_cpu == "int64"
+    of_self = _api(ai_cpu=("self:int64",))
+    assert judge(_launch("aclnnX[T:int64 L:int64 S:int64 v T:int64]"), of_self, "9.1.0").ai_cpu == "int64"
+    assert not judge(_launch("aclnnX[T:float32 L:int64 S:float32 v T:float32]"), of_self, "9.1.0").ai_cpu
     pairs = (("T", "selfRef"), ("T", "src"))
     accepting = {name: Parameter("in", ("float32", "float16", "float64")) for name in ("selfRef", "src")}
     copy = Api(True, (pairs,), accepting, ai_core_casts=(("float32", "float16"),))

@@ -109,7 +109,9 @@ def bare_if_absent(entry: Api) -> Api:
 
 
 def with_ai_cpu(entry: Api, dtypes: Dtypes) -> Api:
-    """Only dtypes that an input of the API accepts without dispute."""
-    inputs = [p for p in entry.params.values() if p.io != "out"]
-    accepted = {d for p in inputs for d in p.dtypes} - {d for p in inputs for d in p.contested}
-    return replace(entry, ai_cpu=tuple(sorted(dtypes & accepted)))
+    """Only dtypes that an input of the API accepts without dispute; ``self:int64`` is for that input alone."""
+    inputs = {name: p for name, p in entry.params.items() if p.io != "out"}
+    disputed = {d for p in inputs.values() for d in p.contested}
+    accepted = {(name, d) for name, p in inputs.items() for d in p.dtypes if d not in disputed}
+    known = {d for _, d in accepted} | {f"{name}:{d}" for name, d in accepted}
+    return replace(entry, ai_cpu=tuple(sorted(dtypes & known)))
