@@ -190,9 +190,11 @@ class Judge:
     def _slow_rule(self, call: OpCall, claim: KernelClaim) -> str | None:
         if claim.cpu_inside:
             return "OPS201"
+        if waits_for_data(call):  # wherever it is computed, the size of its result stops the host
+            return "OPS203"
         if claim.ai_cpu:
             return "OPS202"
-        return "OPS203" if waits_for_data(call) or claim.host_sync else None
+        return "OPS203" if claim.host_sync else None
 
     def _facts(self, call: OpCall, claim: KernelClaim | None = None) -> dict[str, str]:
         target = self.matrix.target

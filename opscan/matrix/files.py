@@ -81,7 +81,8 @@ class Parameter(msgspec.Struct, frozen=True, rename={"borrowed": "from"}):
     ``borrowed``: the release they are taken from, where the table of this release leaves them out.
     ``disputed``: dtypes that are not listed here but elsewhere, in a way that makes a "no" doubtful.
     ``corrected``: the id of the override that changed them. ``contested``: dtypes that are listed although another
-    place of the same documentation excludes them. ``ranks``: numbers of dimensions, as ``0-8`` or ``2|4``.
+    place of the same documentation excludes them. ``excluded``: those that a table lists and a note below it excludes.
+    ``ranks``: numbers of dimensions, as ``0-8`` or ``2|4``.
     """
 
     io: str
@@ -91,6 +92,7 @@ class Parameter(msgspec.Struct, frozen=True, rename={"borrowed": "from"}):
     contested: tuple[str, ...] = ()
     corrected: str = ""
     ranks: str = ""
+    excluded: tuple[str, ...] = ()
 
 
 class Api(msgspec.Struct, frozen=True, rename={"borrowed": "from"}):

@@ -122,11 +122,20 @@ def _evidence(decisive: Judgement, judgements: list[Judgement], grounds: Grounds
     """The observation, the page of the API that decides, and what stood in for a missing or mistaken list."""
     found, cann = [grounds.observation], grounds.cann
     if source := _page(decisive.api, cann):
-        found.append(Evidence("cann", cann.release, decisive.api, source))
+        found.append(Evidence("cann", cann.release, decisive.api + _note(decisive, cann), source))
     for release in sorted({r for j in judgements for r in j.borrowed}):
         found.append(Evidence("cann", release, f"lists that CANN {cann.release} leaves out"))
     found += [grounds.corrections[ident] for ident in sorted({i for j in judgements for i in j.corrected})]
     return tuple(found)
+
+
+def _note(decisive: Judgement, cann: CannTable) -> str:
+    """That the table of the page lists what is refused, so that its reader looks further down."""
+    api = cann.apis.get(decisive.api)
+    parameter = api.params.get(decisive.parameter) if api else None
+    if parameter is None or decisive.dtype not in parameter.excluded:
+        return ""
+    return f": the table lists {decisive.dtype} for {decisive.parameter}, and a note below it excludes it on {cann.soc}"
 
 
 def _page(api: str, cann: CannTable) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from opscan.inventory import OpCall, TensorSpec
 from opscan.matrix.query import Matrix
 from opscan.routes.answer import Answer, Case, sum_up
+from opscan.routes.companions import refuses_a_companion
 from opscan.verdict import Judge, Ruling
 
 #: Dtypes of tensors that accompany the data: indices; then masks and small integers, which few operators take.
@@ -27,11 +28,18 @@ def eager(matrix: Matrix, operator: str, dtype: str) -> Answer:
         detail = "its library is no part of torch_npu, so the process that loads it decides: scan the model"
         return Answer("eager", dtype, Ruling("unknown", "OPS308", facts | {"detail": detail}))
     judge = Judge(matrix, {}, matrix.torch_release)
-    seen = _seen_with(matrix, operator, dtype) or [((dtype,), ())]
-    cases = tuple(
-        Case(_label(inputs, results), judge.call(_call(operator, inputs, results))) for inputs, results in seen
-    )
-    return Answer("eager", dtype, sum_up(_natural(cases, seen, dtype), facts), cases)
+    shown: tuple[Case, ...] = ()
+    for seen in _seen_with(matrix, operator, dtype) or [[((dtype,), ())]]:
+        cases = tuple(Case(_label(*call), judge.call(_call(operator, *call))) for call in seen)
+        natural = _natural(cases, seen, dtype)
+        telling = tuple(case for case in natural if not refuses_a_companion(matrix, case.ruling, dtype))
+        if telling:
+            return Answer("eager", dtype, sum_up(telling, facts), cases)
+        shown += cases
+    said = "; ".join(f"{case.name}: {case.ruling.reason}" for case in shown[:3])
+    first = shown[0].ruling
+    ruling = Ruling("unknown", "OPS304", facts | {"detail": said}, first.kernels, first.evidence)
+    return Answer("eager", dtype, ruling, shown)
 
 
 def observed_dtypes(matrix: Matrix, operator: str) -> tuple[str, ...]:
@@ -40,20 +48,20 @@ def observed_dtypes(matrix: Matrix, operator: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(d for row in rows for d in (row.dtypes or row.results).split()))
 
 
-def _seen_with(matrix: Matrix, operator: str, dtype: str) -> list[tuple[Dtypes, Dtypes]]:
-    """(dtypes of tensors, of results) of the observed calls that tell of ``dtype``.
+def _seen_with(matrix: Matrix, operator: str, dtype: str) -> list[list[tuple[Dtypes, Dtypes]]]:
+    """(dtypes of tensors, of results) of the observed calls that tell of ``dtype``, from the most telling on.
 
-    All of it; else with indices beside it; else with masks too; else with anything.
+    All of it; then with indices beside it; with masks too; with anything.
     """
     rows = matrix.observed_rows(operator)
     calls = list(dict.fromkeys((tuple(row.dtypes.split()), tuple(row.results.split())) for row in rows))
-    named = [(inputs, results) for inputs, results in calls if dtype in (inputs or results)]
-    for tier in (frozenset({dtype}), _INDICES | {dtype}, _COMPANIONS | {dtype}):
-        found = [(inputs, results) for inputs, results in named if set(inputs or results) <= tier]
-        if found:
-            return found
     # An index or mask beside the data is not what is asked about.
-    return [call for call in named if dtype not in _COMPANIONS or (call[0] or call[1])[0] == dtype]
+    named = [c for c in calls if dtype in (c[0] or c[1]) and (dtype not in _COMPANIONS or (c[0] or c[1])[0] == dtype)]
+    tiers = []
+    for allowed in (frozenset({dtype}), _INDICES | {dtype}, _COMPANIONS | {dtype}):
+        tiers.append([call for call in named if set(call[0] or call[1]) <= allowed])
+        named = [call for call in named if call not in tiers[-1]]
+    return [tier for tier in (*tiers, named) if tier]
 
 
 def _natural(cases: tuple[Case, ...], seen: list[tuple[Dtypes, Dtypes]], dtype: str) -> tuple[Case, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from opscan.matrix.files import Api, GeOp
+from opscan.matrix.files import Api, GeOp, Parameter
 from opscan.matrix.names import nearest
 from opscan.matrix.query import Matrix
 
@@ -74,9 +74,7 @@ def _aclnn(name: str, api: Api, cann: str, soc: str) -> Kernel:
     order = [parameter for _, parameter in (api.signatures or ((),))[0]]
     order += [parameter for parameter in api.params if parameter not in order]
     parameters = tuple(
-        KernelParameter(
-            "aclnn", p.io, parameter, p.dtypes, p.ranks, _note(p.borrowed, p.disputed, p.contested, p.corrected)
-        )
+        KernelParameter("aclnn", p.io, parameter, p.dtypes, p.ranks, _note(p))
         for parameter in order
         if (p := api.params.get(parameter)) is not None
     )
@@ -93,12 +91,14 @@ def _aclnn(name: str, api: Api, cann: str, soc: str) -> Kernel:
     return Kernel(name, cann, soc, state, parameters, tuple(notes), tuple(filter(None, [api.source])))
 
 
-def _note(borrowed: str, disputed: tuple[str, ...], contested: tuple[str, ...], corrected: str) -> str:
+def _note(parameter: Parameter) -> str:
+    """What is to be known of a parameter's list."""
     parts = [
-        f"from CANN {borrowed}" if borrowed else "",
-        f"disputed: {' '.join(disputed)}" if disputed else "",
-        f"excluded by a note: {' '.join(contested)}" if contested else "",
-        f"corrected: {corrected}" if corrected else "",
+        f"from CANN {parameter.borrowed}" if parameter.borrowed else "",
+        f"disputed: {' '.join(parameter.disputed)}" if parameter.disputed else "",
+        f"doubted by a note: {' '.join(parameter.contested)}" if parameter.contested else "",
+        f"excluded by a note: {' '.join(parameter.excluded)}" if parameter.excluded else "",
+        f"corrected: {parameter.corrected}" if parameter.corrected else "",
     ]
     return "; ".join(part for part in parts if part)
 

@@ -90,7 +90,7 @@ EAGER_ON_A2 = (
         phases={"aten::convolution_backward": "backward"},
     ),
     Case("a20", (("aten::convolution", "bfloat16", "supported", None),)),
-    Case("a24", (("aten::bincount", "int64", "slow", "OPS203"),), (("OPS603", 4),), complete=False),
+    Case("a24", (("aten::bincount", "int64", "slow", "OPS202"),), (("OPS603", 4),), complete=False),
     Case(
         "a25",
         (("aten::index.Tensor", "bool", "slow", "OPS203"), ("aten::_local_scalar_dense", "int64", "slow", "OPS203")),

@@ -120,7 +120,7 @@ def test_the_llama_block_fails_at_cann_9_1_0_too(installed: Opscan) -> None:
     found = json.loads(ended.out)
     (op,) = (op for op in found["ops"] if op["verdict"] == "unsupported")
     assert (op["name"], op["dtypes"][0], op["rule"]) == ("aten::index.Tensor", "complex64", "OPS104")
-    assert any(e["kind"] == "override" and "note below it" in e["detail"] for e in op["evidence"])
+    assert any(e["kind"] == "cann" and "note below it" in e["detail"] for e in op["evidence"])
 
 
 @pytest.mark.install

@@ -25,7 +25,7 @@ def test_a_list_after_the_notes_takes_the_place_of_the_listed_one() -> None:
         ("aclnnFold", "9.0.0", "fold.md"): {"self": Listed("in", frozenset({"int4"}))},
     }
     page = read_pages(table, "a", notes)["aclnnFold"]["9.1.0"]
-    assert page.params["self"] == Listed("in", frozenset({"float64"}), "0-8")
+    assert page.params["self"] == Listed("in", frozenset({"float64"}), "0-8", frozenset({"bool"}))
     assert page.params["other"].dtypes == {"int8"}
     assert read_pages(table, "b", notes) == {}
 

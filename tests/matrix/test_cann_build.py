@@ -7,10 +7,11 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 from small_matrix import api, write_matrix
 
-from opscan.matrix.build.cann import SOCS, TARGETS, bare_if_absent, corrected, corrections_for, with_ai_cpu
-from opscan.matrix.files import SCHEMA, Api, Correction, OverridesFile, Parameter
+from opscan.matrix.build.cann import SOCS, TARGETS, _defined, bare_if_absent, corrected, corrections_for, with_ai_cpu
+from opscan.matrix.files import SCHEMA, Api, Correction, GeKernel, GeOp, OverridesFile, Parameter
 
 
 def correction(ident: str = "fix", **changes: Any) -> Correction:
@@ -100,3 +101,12 @@ def test_there_is_a_table_for_each_soc_from_its_first_release_on() -> None:
     assert {soc for release, soc in TARGETS if release == "9.1.0"} == set(SOCS)
     assert {soc for release, soc in TARGETS if release == "8.1.RC1"} == set(SOCS) - {"ascend950pr", "ascend950dt"}
     assert not any(release == "master" for release, _ in TARGETS)
+
+
+def test_a_definition_of_the_same_soc_disputes_a_documented_absence() -> None:
+    """On chips that take aclnn; on those of the legacy path an API may be absent and its operator there."""
+    kernel = GeKernel("ai_core", source="softplus_def.cpp")
+    ge = {"Softplus": GeOp((kernel,)), "Gather": GeOp((replace(kernel, borrowed="8.1.RC1"),))}
+    assert "softplus_def.cpp" in _defined("aclnnSoftplus", ge)
+    assert _defined("aclnnInplaceSoftplus", ge) == _defined("aclnnSoftplus", ge)
+    assert _defined("aclnnGather", ge) == _defined("aclnnErfc", ge) == ""

@@ -44,7 +44,7 @@ def test_an_api_in_the_order_of_its_call_with_what_is_doubtful_in_it(matrix: Mat
     assert [(p.name, p.io, p.dtypes, p.ranks, p.note) for p in found.parameters] == [
         ("self", "in", ("float32",), "0-8", "disputed: complex64"),
         ("indices", "in", ("int64",), "", "from CANN 9.0.0"),
-        ("out", "out", ("float32",), "", "excluded by a note: bool; corrected: index-bool"),
+        ("out", "out", ("float32",), "", "doubted by a note: bool; corrected: index-bool"),
     ]
     assert found.notes == ("on the AI CPU, slowly: float64", "from CANN 9.0.0")
     assert found.sources == ("ops-nn index.md @0123",)

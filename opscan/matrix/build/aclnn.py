@@ -33,11 +33,12 @@ Signature = tuple[tuple[str, str], ...]
 
 
 class Listed(NamedTuple):
-    """One parameter on a page. ``dtypes`` is None where the page gives no list."""
+    """One parameter on a page. ``dtypes`` is None where the page gives no list; without those that a note excludes."""
 
     io: str
     dtypes: Dtypes | None
     ranks: str = ""
+    excluded: Dtypes = frozenset()
 
 
 class Page(NamedTuple):
@@ -157,7 +158,9 @@ def _united(one: dict[str, Listed], other: dict[str, Listed], *, replacing: bool
     for name, listed in other.items():
         old = found.get(name, listed)
         both = None if listed.dtypes is None or old.dtypes is None else listed.dtypes | old.dtypes
-        found[name] = Listed(listed.io, listed.dtypes if replacing else both, old.ranks)
+        dtypes = listed.dtypes if replacing else both
+        excluded = old.excluded | listed.excluded | ((old.dtypes or frozenset()) if replacing else frozenset())
+        found[name] = Listed(listed.io, dtypes, old.ranks, excluded - (dtypes or frozenset()))
     return found
 
 
@@ -195,7 +198,7 @@ def _parameter(name: str, listed: Listed, pages: dict[str, Page], release: str, 
     order = CANN_RELEASES.index(release)
     before, after = CANN_RELEASES[:order][::-1], CANN_RELEASES[order + 1 :]
     others = {r: pages[r].params[name].dtypes for r in (*before, *after) if r in pages and name in pages[r].params}
-    io, known, ranks = listed
+    io, known, ranks, excluded = listed
     if known is None:
         for other, dtypes in others.items():
             if dtypes:
@@ -207,4 +210,5 @@ def _parameter(name: str, listed: Listed, pages: dict[str, Page], release: str, 
     for other, dtypes in others.items():
         if dtypes and (other in before or (len(known) == 1 and len(dtypes) >= 3)):
             disputed |= dtypes - known
-    return Parameter(io, tuple(sorted(known)), borrowed, tuple(sorted(disputed)), ranks=ranks)
+    by_note = tuple(sorted(excluded))
+    return Parameter(io, tuple(sorted(known)), borrowed, tuple(sorted(disputed)), ranks=ranks, excluded=by_note)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -11,9 +12,12 @@ from opscan.matrix.build.ai_cpu import CONVERTERS, ai_core_casts, ai_cpu_dtypes
 from opscan.matrix.build.graph_engine import GraphEngine, graph_engine
 from opscan.matrix.build.tables import CANN_RELEASES, INSTALLED, MASTER
 from opscan.matrix.build.writing import render
-from opscan.matrix.files import SCHEMA, Api, CannFile, Correction, OverridesFile, Parameter, Source, load
+from opscan.matrix.files import SCHEMA, Api, CannFile, Correction, GeOp, OverridesFile, Parameter, Source, load
 
 SOCS = ("ascend310b", "ascend310p", "ascend910", "ascend910b", "ascend910_93", "ascend950pr", "ascend950dt")
+
+#: SoCs on which the adapter compiles graph-engine operators: there, an API may be absent and its operator present.
+_LEGACY = frozenset({"ascend310b", "ascend310p", "ascend910"})
 
 #: SoCs that came after the installed release.
 _LATER = frozenset({"ascend950pr", "ascend950dt"})
@@ -53,12 +57,23 @@ def cann_file(root: Path, release: str, soc: str, pages: Documentation, operator
     """The table of one release and SoC; overrides and the tables of engines lie below ``root``."""
     slow, casts = ai_cpu_dtypes(root, release, soc), ai_core_casts(root, release, soc)
     corrections = corrections_for(root, release, soc)
-    apis = {}
+    apis, ge = {}, operators.ops(release)
     for name, api in pages.apis(release).items():
         entry = bare_if_absent(corrected(name, api, corrections))
         entry = with_ai_cpu(entry, slow.get(name, frozenset()))
+        if not entry.supported and not entry.disputed and soc not in _LEGACY:
+            entry = replace(entry, disputed=_defined(name, ge))
         apis[name] = replace(entry, ai_core_casts=casts) if name in CONVERTERS else entry
-    return CannFile(SCHEMA, release, soc, _SOURCES, apis, operators.ops(release))
+    return CannFile(SCHEMA, release, soc, _SOURCES, apis, ge)
+
+
+def _defined(api: str, ge: Mapping[str, GeOp]) -> str:
+    """What the operator definitions of a release say against the documented absence of an API on the same SoC."""
+    operator = api.removeprefix("aclnn").removeprefix("Inplace")
+    for kernel in ge[operator].kernels if operator in ge else ():
+        if kernel.engine == "ai_core" and not kernel.borrowed and not kernel.experimental:
+            return f"the definition of {operator} has an AI Core kernel for it ({kernel.source})"
+    return ""
 
 
 def documented(root: Path, release: str, soc: str) -> frozenset[str]:
