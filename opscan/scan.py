@@ -14,7 +14,8 @@ from opscan.loading.reference import PythonFileReference
 from opscan.matrix.query import Matrix
 from opscan.matrix.releases import installed_torch, resolve_target
 from opscan.substitution import registry
-from opscan.substitution.interface import CheckResult, Match, Text
+from opscan.substitution.interface import CheckResult, Match
+from opscan.text import Text
 from opscan.worker.host import Worker
 from opscan.worker.protocol import Check, Checked, Release, Scan
 

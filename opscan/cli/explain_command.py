@@ -44,7 +44,7 @@ def explain_operator(subject: str, lang: Lang, as_json: bool) -> bool:
 
     try:
         name = canonical_operator(subject)
-        return show_operator(QueryArguments(name, None, None, None, (), NEWEST_OPSET, as_json)) == 0
+        return show_operator(QueryArguments(name, None, None, None, (), NEWEST_OPSET, as_json, lang)) == 0
     except UsageError:
         if "::" in subject:
             raise

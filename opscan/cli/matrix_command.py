@@ -15,6 +15,7 @@ from opscan.errors import UsageError
 from opscan.matrix.onnx_table import NEWEST_OPSET
 from opscan.matrix.query import Matrix
 from opscan.matrix.releases import installed_torch, resolve_target
+from opscan.rendering.interface import Lang
 from opscan.target import Target
 
 #: Parts of a target as people call them.
@@ -32,6 +33,7 @@ class QueryArguments:
     dtypes: tuple[str, ...]
     opset: int
     json: bool
+    lang: Lang = "en"
 
     @property
     def names_a_target(self) -> bool:
@@ -84,13 +86,17 @@ def show_operator(arguments: QueryArguments) -> int:
         _show(arguments.json, constraints, matrix_text.print_kernel)
         return 0
     if not arguments.names_a_target and not operator.startswith("ai.onnx"):
-        _show(arguments.json, history(matrix, operator), matrix_text.print_history)
+        found = history(matrix, operator)
+        if arguments.json:
+            _print_json(_plain_history(found))
+        else:
+            matrix_text.print_history(found, arguments.lang)
         return 0
     answers = look_up(matrix, operator, _dtypes(arguments.dtypes), arguments.opset)
     _warn(warnings)
     if arguments.json:
-        found = [_plain(answer) for answer in answers]
-        _print_json({"operator": operator, "target": target, "warnings": warnings, "answers": found})
+        plain = [_plain(answer) for answer in answers]
+        _print_json({"operator": operator, "target": target, "warnings": warnings, "answers": plain})
     else:
         matrix_text.print_answers(operator, target, answers)
     return 0
@@ -185,6 +191,15 @@ def _plain(answer: Any) -> Any:
         "ruling": _with_reason(answer.ruling),
         "cases": [{"name": case.name, "ruling": _with_reason(case.ruling)} for case in answer.cases],
     }
+
+
+def _plain_history(found: Any) -> Any:
+    """A history with its states in English alone: they are keys to whoever reads the JSON."""
+    spans = {
+        route: [{"first": s.first, "last": s.last, "state": s.state.en} for s in getattr(found, route)]
+        for route in ("eager", "graph")
+    }
+    return msgspec.to_builtins(found) | spans
 
 
 def _with_reason(ruling: Any) -> Any:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from opscan.matrix.holdings import Holdings
+from opscan.rendering.interface import Lang
 from opscan.rendering.screen import Screen
 from opscan.rendering.table import print_table
 from opscan.rendering.terminal import summary_console
@@ -15,6 +16,7 @@ from opscan.routes.diff import Change
 from opscan.routes.kernel import Kernel
 from opscan.routes.lookup import History, Span
 from opscan.target import Target
+from opscan.text import Text
 
 _TITLES = {
     "gained": "Gained support",
@@ -68,17 +70,27 @@ def print_holdings(found: Holdings) -> None:
     )
 
 
-def print_history(found: History) -> None:
+_EAGER = Text("eager", "单算子（eager）")
+_GRAPH = Text("graph", "图模式（graph）")
+_RELEASES = Text("torch_npu releases", "torch_npu 版本")
+_HINT = Text(
+    "Name a target for kernels and evidence: --torch-npu, --cann, --soc, --dtype.",
+    "指定目标可查看内核与证据：opscan matrix query 的 --torch-npu、--cann、--soc、--dtype。",
+)
+
+
+def print_history(found: History, lang: Lang = "en") -> None:
     screen = _screen()
     screen.line([(found.operator, "bold")])
     screen.blank()
-    for title, spans in (("eager", found.eager), ("graph", found.graph)):
-        print_table(screen, (title, "torch_npu releases"), [(s.state, _releases(s)) for s in spans])
+    for title, spans in ((_EAGER, found.eager), (_GRAPH, found.graph)):
+        rows = [(span.state.in_(lang), _releases(span)) for span in spans]
+        print_table(screen, (title.in_(lang), _RELEASES.in_(lang)), rows)
         screen.blank()
-    headers = ("CANN", f"{found.dtype} on {found.soc}, eager")
+    headers = ("CANN", f"{found.dtype}, {found.soc}, {_EAGER.in_(lang)}")
     print_table(screen, headers, [(release, verdict) for release, verdict in found.cann])
     screen.blank()
-    screen.line([("Name a target for kernels and evidence: --torch-npu, --cann, --soc, --dtype.", "")])
+    screen.line([(_HINT.in_(lang), "")])
 
 
 def _releases(span: Span) -> str:

@@ -25,7 +25,7 @@ from opscan.matrix.tables import (
     open_observed,
     open_registrations,
 )
-from opscan.matrix.verdict import MOVES, Grounds, combine
+from opscan.matrix.verdict import MOVES, Grounds, combine, computes
 from opscan.target import Target
 
 #: The dispatch keys that decide whether an operator reaches a kernel of torch_npu.
@@ -140,14 +140,22 @@ class Matrix:
         return tuple(row for rows, _ in self._observations(name, self.target.cann) for row in rows)
 
     def _claim(self, table: CannTable, name: str, dtypes: tuple[str, ...], results: tuple[str, ...]) -> KernelClaim:
-        for observed, observation in self._observations(name, table.release):
-            rows = match_rows(observed, dtypes, results)
-            if rows:
-                grounds = Grounds(observation, table, self.corrections)
-                claim = combine(rows, [_judge(row, table) for row in rows], grounds)
-                return self._silent(name, observation) if self._is_silent(name, claim, observed) else claim
-        detail = f"never observed at {' '.join(dtypes) or 'no tensor'}"
-        return KernelClaim("unknown", "unverified", detail=detail, kernels=self._entry(name).aclnn)
+        """By the nearest observed release with calls of these dtypes that computed; else with any.
+
+        Where its calls only moved tensors between devices, another release may have seen the kernel.
+        """
+        found = [
+            (rows, observed, observation)
+            for observed, observation in self._observations(name, table.release)
+            if (rows := match_rows(observed, dtypes, results))
+        ]
+        if not found:
+            detail = f"never observed at {' '.join(dtypes) or 'no tensor'}"
+            return KernelClaim("unknown", "unverified", detail=detail, kernels=self._entry(name).aclnn)
+        rows, observed, observation = next((f for f in found if any(map(computes, f[0]))), found[0])
+        grounds = Grounds(observation, table, self.corrections)
+        claim = combine(rows, [_judge(row, table) for row in rows], grounds)
+        return self._silent(name, observation) if self._is_silent(name, claim, observed) else claim
 
     def _is_silent(self, name: str, claim: KernelClaim, observed: tuple[Row, ...]) -> bool:
         """Whether an operator that must launch something was never seen to: the log does not know its kernel, or its

@@ -81,8 +81,13 @@ def _telling(rows: tuple[Row, ...], judged: list[list[Judgement]]) -> Judged:
     Views and empty tensors launch nothing; beside calls that compute, they and moves between devices say nothing.
     """
     pairs = list(zip(rows, judged, strict=True))
-    computing = [(row, js) for row, js in pairs if row.kernels or row.refused or row.copies >= 2]
+    computing = [(row, js) for row, js in pairs if computes(row)]
     return computing or [(row, js) for row, js in pairs if row.copies]
+
+
+def computes(row: Row) -> bool:
+    """Whether the calls of a row did more than to make a view or to move a tensor between devices."""
+    return bool(row.kernels or row.refused or row.copies >= 2)
 
 
 def _worst(row: Row, judgements: list[Judgement]) -> Judgement:

@@ -18,6 +18,7 @@ from opscan.routes.answer import Answer
 from opscan.routes.eager import observed_dtypes
 from opscan.routes.routes import answer, routes_of
 from opscan.target import Target
+from opscan.text import Text
 
 #: What people compute in, in the order of a report.
 DTYPES = ("float32", "float16", "bfloat16", "float64", "int64", "int32", "int8", "uint8", "bool", "complex64")
@@ -29,7 +30,7 @@ class Span:
 
     first: str
     last: str
-    state: str
+    state: Text
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,25 +96,37 @@ def history(matrix: Matrix, operator: str, dtype: str = "float32") -> History:
     )
 
 
-def _spans(releases: Sequence[str], state: Callable[[str], str]) -> tuple[Span, ...]:
+def _spans(releases: Sequence[str], state: Callable[[str], Text]) -> tuple[Span, ...]:
     grouped = ((key, list(group)) for key, group in groupby(releases, key=state))
     return tuple(Span(group[0], group[-1], key) for key, group in grouped)
 
 
-def _registered(table: RegistrationTable, operator: str) -> str:
+def _registered(table: RegistrationTable, operator: str) -> Text:
     entry = table.ops.get(operator)
     if entry is None:
-        return "not in its torch"
+        return Text("not in its torch", "其 torch 中没有")
     if NPU_KEYS & set(entry.keys):
         how = f" ({', '.join(entry.impl)})" if entry.impl else ""
-        return f"registered{how}" + (", computes on the CPU" if entry.hidden_cpu else "")
+        if entry.hidden_cpu:
+            return Text(f"registered{how}, computes on the CPU", f"已注册{how}，但在 CPU 上计算")
+        return Text(f"registered{how}", f"已注册{how}")
     if any(key.startswith("Composite") for key in entry.keys):
-        return "composite: its parts decide"
-    return "CPU fallback" if "CPU" in entry.keys else "no kernel"
+        return Text("composite: its parts decide", "组合算子：取决于其组成部分")
+    if "CPU" in entry.keys:
+        return Text("CPU fallback", "回退到 CPU")
+    return Text("no kernel", "没有内核")
 
 
-def _converted(table: TorchairTable | None, operator: str) -> str:
+def _converted(table: TorchairTable | None, operator: str) -> Text:
     if table is None:
-        return "no table"
+        return Text("no table", "没有数据表")
     converter = table.ops.get(operator)
-    return "no converter" if converter is None else f"converter {converter.status}"
+    return _CONVERTERS["absent" if converter is None else converter.status]
+
+
+_CONVERTERS = {
+    "absent": Text("no converter", "没有转换器"),
+    "implemented": Text("converter implemented", "转换器已实现"),
+    "raises": Text("converter raises", "转换器只会报错"),
+    "decomposed": Text("taken apart before conversion", "转换前被分解"),
+}

@@ -8,17 +8,7 @@ from string import Formatter
 from typing import Literal
 
 from opscan.assessment import Severity, Verdict
-
-
-@dataclass(frozen=True, slots=True)
-class Text:
-    """The same words in English and Chinese. In a message, ``{name}`` takes a fact of that name."""
-
-    en: str
-    zh: str
-
-    def in_(self, lang: str) -> str:
-        return self.zh if lang == "zh" else self.en
+from opscan.text import Text as Text
 
 
 @dataclass(frozen=True, slots=True)

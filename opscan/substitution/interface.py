@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from opscan.assessment import NumericCheck
 from opscan.inventory import OpCall, TensorSpec
+from opscan.text import Text as Text
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
@@ -20,12 +21,8 @@ if TYPE_CHECKING:
 Run = Callable[..., Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
-    """One message in the languages of the report."""
-
-    en: str
-    zh: str
+#: No words at all.
+NOTHING = Text("", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +56,7 @@ class CheckResult:
     """The comparison, or ``None`` and the reason why none was possible."""
 
     check: NumericCheck | None
-    note: Text = Text("", "")
+    note: Text = NOTHING
 
 
 class NotChecked(Exception):

@@ -268,3 +268,18 @@ def test_a_statement_may_hold_for_some_ranks_only() -> None:
     matrix = Matrix.load(Target("2.13.0", "8.1.RC1", "ascend310p"), support_matrix_dir())
     flat, deep = (matrix.kernels("aten::convolution", F32 * 2, F32, rank) for rank in (4, 5))
     assert (flat.status, deep.status, deep.code) == ("supported", "unknown", "conflict")
+
+
+def test_where_the_nearest_release_saw_only_moves_another_tells_of_the_kernel(tmp_path: Path) -> None:
+    """A tensor that comes from the host launches nothing; that a copy on the device does is known from elsewhere."""
+    ops = {"aten::_to_copy": native("aclnnInplaceCopy")}
+    moved, copied = row("float32", copies=1), row("float32", "aclnnInplaceCopy[T:float32 T:float32]")
+    files = (
+        *(adapter(release, ops) for release in ("2.6.0", "2.13.0")),
+        observed("2.6.0", {"aten::_to_copy": (moved,)}),
+        observed("2.13.0", {"aten::_to_copy": (moved, copied)}),
+        cann("9.1.0", {"aclnnInplaceCopy": api("float32")}),
+    )
+    claim = open_matrix(tmp_path, *files, torch_npu="2.6.0").kernels("aten::_to_copy", F32)
+    assert (claim.status, claim.host_sync, claim.kernels) == ("supported", False, ("aclnnInplaceCopy",))
+    assert claim.evidence[0].release == "2.13.0"
