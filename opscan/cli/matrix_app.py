@@ -59,7 +59,7 @@ def diff(
     torch_npu: TorchNpu = None,
     cann: Cann = None,
     soc: Soc = None,
-    route: Annotated[str, typer.Option("--route", metavar="eager|graph", help="Migration route.")] = "eager",
+    route: Annotated[str, typer.Option("--route", metavar="eager|graph|offline", help="Migration route.")] = "eager",
     dtype: Annotated[
         list[str] | None, typer.Option("--dtype", metavar="DTYPE", help="Compare these dtypes only; repeat for more.")
     ] = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
@@ -16,7 +16,7 @@ from opscan.matrix.onnx_table import NEWEST_OPSET
 from opscan.matrix.query import Matrix
 from opscan.matrix.releases import installed_torch, resolve_target
 from opscan.rendering.interface import Lang
-from opscan.target import Target
+from opscan.target import Route, Target
 
 #: Parts of a target as people call them.
 _PARTS = {"torch_npu": "torch_npu release", "cann": "CANN release", "soc": "SoC"}
@@ -107,7 +107,7 @@ def show_diff(arguments: DiffArguments) -> int:
     from opscan.routes.diff import diff
     from opscan.routes.lookup import DTYPES
 
-    route = choice("--route", arguments.route, ("eager", "graph"))
+    route = choice("--route", arguments.route, get_args(Route))
     dtypes = _dtypes(arguments.dtypes) or DTYPES
     before, after, warnings = _sides(arguments, route)
     _warn(warnings)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from opscan.assessment import Verdict
+from opscan.matrix.exports_table import ExportsTable
+from opscan.matrix.onnx_table import OnnxTable
 from opscan.matrix.query import NPU_KEYS, Matrix
 from opscan.matrix.torchair_table import TorchairTable
 from opscan.routes.answer import Answer
@@ -41,7 +43,7 @@ def diff(
 ) -> tuple[Change, ...]:
     """Changes of verdict in ``route`` from one target to the other, by kind and operator.
 
-    Operators that either side has a kernel or converter for, in each of ``dtypes``.
+    Operators that either side has a kernel, a converter or a parser for, in each of ``dtypes``.
     """
     changes: dict[tuple[Kind, str, Verdict, Verdict, str | None], list[str]] = {}
     for place, operator in enumerate(names := sorted({*_known(before, route), *_known(after, route)})):
@@ -79,4 +81,7 @@ def _known(matrix: Matrix, route: Route) -> frozenset[str]:
     if route == "graph":
         table = TorchairTable.load(matrix.target.torch_npu, matrix.roots)
         return frozenset(table.ops) if table else frozenset()
+    if route == "offline":
+        parsers, exports = OnnxTable.load(matrix.target.cann, matrix.roots), ExportsTable.load(roots=matrix.roots)
+        return frozenset((*(parsers.ops if parsers else ()), *(exports.ops if exports else ())))
     return frozenset().union(*(matrix.registered(key) for key in NPU_KEYS))
