@@ -142,7 +142,8 @@ class Matrix:
     def _claim(self, table: CannTable, name: str, dtypes: tuple[str, ...], results: tuple[str, ...]) -> KernelClaim:
         """By the nearest observed release with calls of these dtypes that computed; else with any.
 
-        Where its calls only moved tensors between devices, another release may have seen the kernel.
+        Where its calls only moved tensors between devices, another release may have seen the kernel; where they
+        launched what the CANN release does not document, another may have run without it.
         """
         found = [
             (rows, observed, observation)
@@ -152,7 +153,15 @@ class Matrix:
         if not found:
             detail = f"never observed at {' '.join(dtypes) or 'no tensor'}"
             return KernelClaim("unknown", "unverified", detail=detail, kernels=self._entry(name).aclnn)
-        rows, observed, observation = next((f for f in found if any(map(computes, f[0]))), found[0])
+        computing = [f for f in found if any(map(computes, f[0]))] or found
+        without = [f for f in computing[1:] if all(table.release in row.cann for row in f[0])]
+        claims = (self._combined(table, name, *f) for f in (computing[0], *without))
+        first = next(claims)
+        return first if first.code != "undocumented" else next(claims, first)
+
+    def _combined(
+        self, table: CannTable, name: str, rows: tuple[Row, ...], observed: tuple[Row, ...], observation: Evidence
+    ) -> KernelClaim:
         grounds = Grounds(observation, table, self.corrections)
         claim = combine(rows, [_judge(row, table) for row in rows], grounds)
         return self._silent(name, observation) if self._is_silent(name, claim, observed) else claim

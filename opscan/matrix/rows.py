@@ -37,7 +37,8 @@ def match_rows(rows: tuple[Row, ...], dtypes: Dtypes, results: Dtypes = ()) -> t
 def _with_results(rows: tuple[Row, ...], results: Dtypes) -> tuple[Row, ...]:
     """Of rows that match the arguments, those that match the results; rows without recorded results match weakly.
 
-    A caller may know fewer results than were recorded (undefined tensors), or more: one set must hold the other.
+    A caller may know fewer results than were recorded (undefined tensors), or more: one set must hold the other. Of
+    several results the first is the data: indices and masks beside it have another dtype on some chips.
     """
     if not results:
         return rows
@@ -46,7 +47,10 @@ def _with_results(rows: tuple[Row, ...], results: Dtypes) -> tuple[Row, ...]:
         return same
     blank = tuple(row for row in rows if not row.results)
     touched = tuple(row for row in blank if set(results) <= _tensor_dtypes(row))
-    return touched or tuple(row for row in blank if not row.kernels or row.refused)
+    silent = tuple(row for row in blank if not row.kernels or row.refused)
+    return (
+        touched or silent or tuple(row for row in rows if len(results) > 1 and row.results.split()[:1] == [results[0]])
+    )
 
 
 def _nested(one: frozenset[str], other: frozenset[str]) -> bool:

@@ -179,7 +179,11 @@ def test_a_soc_without_a_table_is_answered_with_unknown() -> None:
         ),
         (["diff", "9.1.0", "9.2"], "unknown torch_npu release, CANN release or SoC '9.2'", "Did you mean 9.1.0?"),
         (["diff", "2.12.0", "2.13.0", "--torch-npu", "2.13.0"], "A and B already name the torch_npu release", "Leave"),
-        (["diff", "8.5.0", "9.1.0", "--route", "sideways"], "--route sideways: no such choice.", "eager, graph, offline"),
+        (
+            ["diff", "8.5.0", "9.1.0", "--route", "sideways"],
+            "--route sideways: no such choice.",
+            "eager, graph, offline",
+        ),
         (["diff", "8.5.0", "9.1.0", "--dtype", "f32"], "--dtype f32: no such choice.", "Choose one of"),
         (["diff", "7.0.0", "9.1.0"], "there is nothing to compare with: the matrix has no table of CANN 7.0.0", "list"),
         (["build", "--check", "--wheel", "2.13.0"], "--check compares a checkout with its sources", "Leave out"),

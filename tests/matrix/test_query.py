@@ -283,3 +283,17 @@ def test_where_the_nearest_release_saw_only_moves_another_tells_of_the_kernel(tm
     claim = open_matrix(tmp_path, *files, torch_npu="2.6.0").kernels("aten::_to_copy", F32)
     assert (claim.status, claim.host_sync, claim.kernels) == ("supported", False, ("aclnnInplaceCopy",))
     assert claim.evidence[0].release == "2.13.0"
+
+
+def test_where_cann_lacks_the_kernel_a_release_that_ran_without_it_tells(tmp_path: Path) -> None:
+    ops = {"aten::topk": native("aclnnTopkV2", "aclnnTopk")}
+    newer = row("float32", "aclnnTopkV2[T:float32 T:float32]")
+    older = row("float32", "aclnnTopk[T:float32 T:float32]", cann=("9.1.0",))
+    files = (
+        *(adapter(release, ops) for release in ("2.6.0", "2.13.0")),
+        observed("2.6.0", {"aten::topk": (newer,)}),
+        observed("2.13.0", {"aten::topk": (newer, older)}),
+        cann("9.1.0", {"aclnnTopk": api("float32")}),
+    )
+    claim = open_matrix(tmp_path, *files, torch_npu="2.6.0").kernels("aten::topk", F32)
+    assert (claim.status, claim.kernels, claim.evidence[0].release) == ("supported", ("aclnnTopk",), "2.13.0")

@@ -98,3 +98,12 @@ def test_ai_cpu_where_every_call_uses_it() -> None:
     claim = _combined((RUNS, [SLOW, YES]))
     assert (claim.ai_cpu, claim.detail) == (True, "aclnnSlow (int64)")
     assert not _combined((RUNS, [SLOW]), (RUNS, [YES])).ai_cpu
+
+
+def test_of_several_results_the_first_counts_where_a_mask_has_another_dtype() -> None:
+    rows = (
+        Row("float32", "float32 int64", ("aclnnMaxPool[T:float32]",)),
+        Row("float32", "bfloat16 int64", ("aclnnX[]",)),
+    )
+    assert match_rows(rows, ("float32",), ("float32", "int8")) == rows[:1]
+    assert match_rows(rows, ("float32",), ("int8",)) == ()

@@ -69,10 +69,13 @@ def cann_file(root: Path, release: str, soc: str, pages: Documentation, operator
 
 def _defined(api: str, ge: Mapping[str, GeOp]) -> str:
     """What the operator definitions of a release say against the documented absence of an API on the same SoC."""
-    operator = api.removeprefix("aclnn").removeprefix("Inplace")
-    for kernel in ge[operator].kernels if operator in ge else ():
-        if kernel.engine == "ai_core" and not kernel.borrowed and not kernel.experimental:
-            return f"the definition of {operator} has an AI Core kernel for it ({kernel.source})"
+    base = api.removeprefix("aclnn").removeprefix("Inplace")
+    backward = base.removesuffix("Backward")
+    names = (base,) if backward == base else (base, f"{backward}Grad", f"{backward}V2Grad", f"{backward}GradV2")
+    for name in names:
+        for kernel in ge[name].kernels if name in ge else ():
+            if kernel.engine == "ai_core" and not kernel.borrowed and not kernel.experimental:
+                return f"the definition of {name} has an AI Core kernel for it ({kernel.source})"
     return ""
 
 
