@@ -23,6 +23,7 @@ from opscan.gate import decide
 from opscan.inventory import Finding, Inventory, Location, OpCall, TensorSpec
 from opscan.matrix.query import Matrix
 from opscan.rules.registry import RULES
+from opscan.text import Text
 from opscan.verdict import Judge, Ruling
 
 _SCHEMA = 1
@@ -72,7 +73,7 @@ def assemble(
     judged: list[Judged],
     substitutions: Mapping[int, tuple[Substitution, ...]],
     fail_on: FailOn,
-    warnings: tuple[str, ...] = (),
+    warnings: tuple[Text, ...] = (),
 ) -> Assessment:
     """Everything a report needs. ``substitutions`` are by index into ``judged``."""
     ops = tuple(_entry(entry, substitutions.get(i, ())) for i, entry in enumerate(judged))
@@ -89,7 +90,8 @@ def assemble(
         summary=summary,
         cost=estimate(ops, findings, inventory.trace.complete),
         gate=decide(summary, fail_on),
-        warnings=warnings,
+        warnings=tuple(warning.en for warning in warnings),
+        warnings_zh=tuple(warning.zh for warning in warnings),
     )
 
 

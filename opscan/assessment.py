@@ -164,7 +164,9 @@ class ModelInfo:
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """The whole result. ``warnings`` are about the target itself (an undocumented pair of releases, for instance)."""
+    """The whole result. ``warnings`` are about the target itself (an undocumented pair of releases, for instance);
+    ``warnings_zh`` are the same in Chinese, in the same order.
+    """
 
     schema: int
     tool: ToolInfo
@@ -177,3 +179,4 @@ class Assessment:
     cost: Cost
     gate: Gate
     warnings: tuple[str, ...] = ()
+    warnings_zh: tuple[str, ...] = ()

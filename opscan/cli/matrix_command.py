@@ -17,6 +17,7 @@ from opscan.matrix.query import Matrix
 from opscan.matrix.releases import installed_torch, resolve_target
 from opscan.rendering.interface import Lang
 from opscan.target import Route, Target
+from opscan.text import Text
 
 #: Parts of a target as people call them.
 _PARTS = {"torch_npu": "torch_npu release", "cann": "CANN release", "soc": "SoC"}
@@ -96,7 +97,7 @@ def show_operator(arguments: QueryArguments) -> int:
     _warn(warnings)
     if arguments.json:
         plain = [_plain(answer) for answer in answers]
-        _print_json({"operator": operator, "target": target, "warnings": warnings, "answers": plain})
+        _print_json({"operator": operator, "target": target, "warnings": [w.en for w in warnings], "answers": plain})
     else:
         matrix_text.print_answers(operator, target, answers)
     return 0
@@ -115,7 +116,7 @@ def show_diff(arguments: DiffArguments) -> int:
     with Spinner() as spinner:
         changes = diff(*sides, route, dtypes, spinner.update)  # type: ignore[arg-type]
     if arguments.json:
-        _print_json({"before": before, "after": after, "warnings": warnings, "changes": changes})
+        _print_json({"before": before, "after": after, "warnings": [w.en for w in warnings], "changes": changes})
     else:
         print_diff(before, after, changes)
     return 0
@@ -152,7 +153,7 @@ def _opened(target: Target) -> Matrix:
     return matrix
 
 
-def _sides(arguments: DiffArguments, route: str) -> tuple[Target, Target, tuple[str, ...]]:
+def _sides(arguments: DiffArguments, route: str) -> tuple[Target, Target, tuple[Text, ...]]:
     """The two targets, which differ in the part that A and B name."""
     from opscan.matrix.releases import part_of
 
@@ -214,6 +215,6 @@ def _print_json(value: Any) -> None:
     sys.stdout.flush()
 
 
-def _warn(warnings: tuple[str, ...]) -> None:
+def _warn(warnings: tuple[Text, ...]) -> None:
     for warning in warnings:
-        print(f"opscan: warning: {warning}", file=sys.stderr)
+        print(f"opscan: warning: {warning.en}", file=sys.stderr)

@@ -290,10 +290,11 @@ class Soc(msgspec.Struct, frozen=True):
     title: str
     aliases: tuple[str, ...]
     warned: dict[str, str] = {}
+    warned_zh: dict[str, str] = {}
 
 
 class SocsFile(msgspec.Struct, frozen=True):
-    """``warned`` aliases resolve with the warning given."""
+    """``warned`` aliases resolve with the warning given, which ``warned_zh`` has in Chinese."""
 
     schema: int
     sources: tuple[Source, ...]

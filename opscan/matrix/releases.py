@@ -15,8 +15,9 @@ from packaging.version import Version
 
 from opscan.errors import MatrixError, UsageError
 from opscan.matrix.data import find_table, is_there, matrix_roots
-from opscan.matrix.files import CannRelease, ReleasesFile, SocsFile, TorchNpuRelease, load, remedy
+from opscan.matrix.files import CannRelease, OverridesFile, ReleasesFile, SocsFile, TorchNpuRelease, load, remedy
 from opscan.target import Route, Target
+from opscan.text import Text
 
 DEFAULT_SOC = "ascend910b"
 
@@ -27,7 +28,7 @@ def resolve_target(
     soc: str | None = None,
     route: str = "eager",
     host_torch: str | None = None,
-) -> tuple[Target, tuple[str, ...]]:
+) -> tuple[Target, tuple[Text, ...]]:
     """The target in canonical spellings, and warnings about it.
 
     ``None`` takes the default: the newest torch_npu release of the matrix for ``host_torch`` (else the newest of all),
@@ -42,6 +43,7 @@ def resolve_target(
     if route not in get_args(Route):
         raise _unknown("route", route, get_args(Route))
     warnings += _pairing(chosen_npu, chosen_cann, releases) + _without_table(roots, chosen_cann, chosen_soc)
+    warnings += _without_soc(roots, chosen_npu, chosen_soc) if route != "offline" else ()
     return Target(chosen_npu, chosen_cann, chosen_soc, route), warnings  # type: ignore[arg-type]
 
 
@@ -191,14 +193,14 @@ def _documented(torch_npu: str, releases: ReleasesFile) -> TorchNpuRelease:
     return entry if entry.cann or entry.like not in releases.torch_npu else releases.torch_npu[entry.like]
 
 
-def _soc(asked: str, socs: SocsFile) -> tuple[str, tuple[str, ...]]:
+def _soc(asked: str, socs: SocsFile) -> tuple[str, tuple[Text, ...]]:
     """The canonical SoC. Its exact spelling never warns: ``Ascend910B`` does, ``ascend910b`` does not."""
     if asked in socs.socs:
         return asked, ()
     for soc, entry in socs.socs.items():
         for alias, warning in entry.warned.items():
             if _plain(alias) == _plain(asked):
-                return soc, (warning,)
+                return soc, (Text(warning, entry.warned_zh.get(alias, warning)),)
     for soc, entry in socs.socs.items():
         if _plain(asked) in {_plain(name) for name in (soc, *entry.aliases)}:
             return soc, ()
@@ -210,25 +212,54 @@ def _plain(name: str) -> str:
     return re.sub(r"[\s_\-]", "", name).lower()
 
 
-def _pairing(torch_npu: str, cann: str, releases: ReleasesFile) -> tuple[str, ...]:
+def _pairing(torch_npu: str, cann: str, releases: ReleasesFile) -> tuple[Text, ...]:
     entry = _documented(torch_npu, releases)
     lines = {re.sub(r"\d+$", "X", cann)}
     if cann in entry.cann or ({cann} | lines) & set(entry.compatible):
         return ()
+    en, zh = (
+        f"torch_npu {torch_npu} is not documented for CANN {cann}",
+        f"torch_npu {torch_npu} 的文档未提及 CANN {cann}",
+    )
     if not entry.cann:
-        return (f"torch_npu {torch_npu} is not documented for CANN {cann}: no CANN release is documented for it.",)
-    own = releases.torch_npu[torch_npu].cann
-    whose = "its documents name" if own else f"those of {releases.torch_npu[torch_npu].like}, which it is like, name"
-    return (f"torch_npu {torch_npu} is not documented for CANN {cann}: {whose} CANN {', '.join(entry.cann)}.",)
+        return (Text(f"{en}: no CANN release is documented for it.", f"{zh}：没有文档说明它对应的 CANN 版本。"),)
+    named, like = ", ".join(entry.cann), releases.torch_npu[torch_npu].like
+    if releases.torch_npu[torch_npu].cann:
+        return (Text(f"{en}: its documents name CANN {named}.", f"{zh}：其文档写明的是 CANN {named}。"),)
+    return (
+        Text(
+            f"{en}: those of {like}, which it is like, name CANN {named}.",
+            f"{zh}：与其同源的 {like} 的文档写明的是 CANN {named}。",
+        ),
+    )
 
 
-def _without_table(roots: tuple[Path, ...], cann: str, soc: str) -> tuple[str, ...]:
+def _without_table(roots: tuple[Path, ...], cann: str, soc: str) -> tuple[Text, ...]:
     if find_table(roots, f"cann/{cann}/{soc}.json") is not None:
         return ()
-    near = " and ".join(path.parent.name for path in cann_tables(roots, cann, soc))
+    near = [path.parent.name for path in cann_tables(roots, cann, soc)]
+    en, zh = f"The matrix has no table of CANN {cann} on {soc}", f"支持矩阵没有 CANN {cann} 在 {soc} 上的数据表"
     if not near:
-        return (f"The matrix has no table of CANN {cann} on {soc}: what kernels accept is unknown.",)
-    return (f"The matrix has no table of CANN {cann} on {soc}: the nearest, {near}, answer where they agree.",)
+        return (Text(f"{en}: what kernels accept is unknown.", f"{zh}：内核接受的类型未知。"),)
+    return (
+        Text(
+            f"{en}: the nearest, {' and '.join(near)}, answer where they agree.",
+            f"{zh}：由最接近的版本 {'、'.join(near)} 在一致时作答。",
+        ),
+    )
+
+
+def _without_soc(roots: tuple[Path, ...], torch_npu: str, soc: str) -> tuple[Text, ...]:
+    """The reviewed statement about every operator and dtype that the release does not know the SoC."""
+    statements = [s for r in roots for p in (r / "overrides").glob("*.json") for s in load(p, OverridesFile).statements]
+    if not any({"any"} <= {*s.ops} & {*s.dtypes} and soc in s.socs and torch_npu in s.torch_npu for s in statements):
+        return ()
+    return (
+        Text(
+            f"torch_npu {torch_npu} does not know {soc}: it raises before anything runs.",
+            f"torch_npu {torch_npu} 不认识 {soc}：在运行任何算子之前就会报错。",
+        ),
+    )
 
 
 def _unknown(what: str, asked: str, names: tuple[str, ...] | list[str], shown: tuple[str, ...] = ()) -> UsageError:

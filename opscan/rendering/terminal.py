@@ -200,10 +200,15 @@ def _checked(substitution: Substitution, lang: Lang) -> str:
     return f"{result}; {text('terminal.not_supported', lang)}"
 
 
+def _warnings(assessment: Assessment, lang: Lang) -> tuple[str, ...]:
+    """The warnings about the target; a result of an older opscan has them in English only."""
+    return (assessment.warnings_zh if lang == "zh" else ()) or assessment.warnings
+
+
 def _print_result(screen: Screen, assessment: Assessment, lang: Lang, outputs: Sequence[str]) -> None:
     """The closing lines, one a topic, with what the reader must not miss about the trace and the target."""
     lines = [
-        *((text("terminal.warning", lang), warning, "yellow") for warning in assessment.warnings),
+        *((text("terminal.warning", lang), warning, "yellow") for warning in _warnings(assessment, lang)),
         *((text("terminal.not_seen", lang), unseen, "yellow") for unseen in assessment.trace.unseen),
         (text("terminal.coverage", lang), _coverage(assessment, lang), ""),
         (text("terminal.trace", lang), _trace(assessment, lang), ""),

@@ -55,8 +55,8 @@ def test_ambiguous_spellings_warn(asked: str, soc: str) -> None:
 def test_undocumented_pair_warns() -> None:
     _, warnings = resolve_target("2.1.0.post17", "9.1.0")
     assert len(warnings) == 1
-    assert "2.1.0.post17" in warnings[0]
-    assert "8.3.RC1" in warnings[0]
+    assert "2.1.0.post17" in warnings[0].en
+    assert "8.3.RC1" in warnings[0].zh
 
 
 def test_compatible_lines_do_not_warn() -> None:

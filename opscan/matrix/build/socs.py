@@ -20,5 +20,6 @@ def build(root: Path) -> dict[str, bytes]:
             rows[rows["kind"] == "title"]["name"].item(),
             tuple(sorted(plain)),
             dict(zip(warned["name"], warned["warning"], strict=True)),
+            dict(zip(warned["name"], warned["warning_zh"], strict=True)),
         )
     return {"socs.json": render(SocsFile(SCHEMA, (Source("socs.csv"),), socs), ("socs",))}
