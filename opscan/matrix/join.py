@@ -2,7 +2,8 @@
 
 Matching dtypes to documented parameters by position fails for almost half of the launches, because tables list scalars
 and arrays too, repeat parameters or omit some. So: align the launch's arguments with the API's signature by arity and
-kind, join dtypes by parameter **name**, let inputs decide, and answer ``unknown`` where sources disagree.
+kind, join dtypes by parameter **name**, let inputs decide (the result where there are none), and answer ``unknown``
+where sources disagree.
 """
 
 from __future__ import annotations
@@ -81,8 +82,9 @@ def judge(launch: Launch, api: Api | None, cann: str) -> Judgement:
         detail = f"no documented signature of {launch.api} fits the arguments seen"
         return Judgement("unknown", "undocumented", launch.api, detail=detail)
     facts = [(name, dtype, api.params.get(name)) for name, dtypes in tensors for dtype in dtypes]
+    creates = _creates(api)
     for name, dtype, parameter in facts:
-        if parameter is not None and not _accepts(parameter, dtype):
+        if parameter is not None and not _accepts(parameter, dtype, creates):
             return _refusal(launch.api, name, dtype, parameter, cann)
     inputs = {(name, dtype) for name, dtype, parameter in facts if parameter is None or parameter.io != "out"}
     used = [parameter for _, _, parameter in facts if parameter is not None]
@@ -118,9 +120,17 @@ def _slow_cast(api: Api, tensors: list[tuple[str, tuple[str, ...]]]) -> str:
     return "" if source == onto or (source, onto) in api.ai_core_casts else f"{source} → {onto}"
 
 
-def _accepts(parameter: Parameter, dtype: str) -> bool:
-    """Inputs decide: what an output lists says nothing of the call. No list is no refusal."""
-    return parameter.io == "out" or not parameter.dtypes or dtype in parameter.dtypes
+def _creates(api: Api) -> bool:
+    """Whether an API makes a tensor of none (``aclnnEye``): then its result is what is asked about."""
+    tensors = {name for signature in api.signatures for kind, name in signature if kind in "TL"}
+    return all(name in api.params and api.params[name].io == "out" for name in tensors)
+
+
+def _accepts(parameter: Parameter, dtype: str, creates: bool) -> bool:
+    """Inputs decide: what an output lists says nothing of a call that has any. No list is no refusal."""
+    if parameter.io == "out" and not creates:
+        return True
+    return not parameter.dtypes or dtype in parameter.dtypes
 
 
 def _refusal(api: str, name: str, dtype: str, parameter: Parameter, cann: str) -> Judgement:

@@ -13,8 +13,8 @@ _FLOATING = frozenset({"float32", "float16", "bfloat16", "float64", "complex64",
 def refuses_a_companion(matrix: Matrix, ruling: Ruling, dtype: str) -> bool:
     """Whether what a kernel refuses is not the data of ``dtype`` but something beside it.
 
-    That is another dtype; or a parameter for integers only, where another input of the same API takes ``dtype``. A call
-    made with fitting companions may well be accepted.
+    That is another dtype; or a parameter for integers or for float32 only (statistics), where another input of the same
+    API takes ``dtype``. A call made with fitting companions may well be accepted.
     """
     if ruling.rule != "OPS104" or not matrix.cann:
         return False
@@ -26,4 +26,5 @@ def refuses_a_companion(matrix: Matrix, ruling: Ruling, dtype: str) -> bool:
     inputs = {name: p for name, p in api.params.items() if p.io != "out"}
     refusing = inputs.get(ruling.facts.get("parameter", ""))
     others = [p for p in inputs.values() if p is not refusing]
-    return refusing is not None and not set(refusing.dtypes) & _FLOATING and any(dtype in p.dtypes for p in others)
+    accompanies = refusing is not None and set(refusing.dtypes) & _FLOATING <= {"float32"}
+    return accompanies and any(dtype in p.dtypes for p in others)

@@ -1,4 +1,4 @@
-"""Dtypes that a SoC does not have at all."""
+"""What holds for every operator: dtypes that a SoC does not have, SoCs that a torch_npu release does not know."""
 
 from __future__ import annotations
 
@@ -16,4 +16,15 @@ def lacking(matrix: Matrix, dtype: str, facts: dict[str, str]) -> Ruling | None:
             evidence = Evidence("override", statement.date, statement.evidence, statement.source)
             facts = facts | {"dtype": dtype, "detail": statement.detail}
             return Ruling("unsupported", "OPS107", facts, (), (evidence,))
+    return None
+
+
+def unknown_soc(matrix: Matrix, facts: dict[str, str]) -> Ruling | None:
+    """The reviewed statement that the target's torch_npu does not know the SoC: it raises before anything runs. None
+    where there is no such statement.
+    """
+    for statement in matrix.statements:
+        if "any" in statement.ops and "any" in statement.dtypes and statement.status == "unsupported":
+            evidence = Evidence("override", statement.date, statement.evidence, statement.source)
+            return Ruling("unsupported", "OPS106", facts | {"detail": statement.detail}, (), (evidence,))
     return None

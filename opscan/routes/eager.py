@@ -6,10 +6,12 @@ from opscan.inventory import OpCall, TensorSpec
 from opscan.matrix.query import Matrix
 from opscan.routes.answer import Answer, Case, sum_up
 from opscan.routes.companions import refuses_a_companion
+from opscan.routes.dtypes import unknown_soc
 from opscan.verdict import Judge, Ruling
 
-#: Dtypes of tensors that accompany the data: indices; then masks and small integers, which few operators take.
+#: Dtypes of tensors that accompany the data: indices; masks; then these and small integers, which few operators take.
 _INDICES = frozenset({"int64"})
+_MASKS = frozenset({"bool"})
 _COMPANIONS = frozenset({"int64", "int32", "bool", "uint8"})
 
 #: Libraries of operators that a process with torch_npu has for sure.
@@ -24,6 +26,8 @@ def eager(matrix: Matrix, operator: str, dtype: str) -> Answer:
     Which dtypes its other tensors have is taken from the calls that were observed.
     """
     facts = {"operator": operator, "dtypes": dtype}
+    if (refused := unknown_soc(matrix, facts)) is not None:
+        return Answer("eager", dtype, refused)
     if matrix.registration(operator) is None and not operator.startswith(_OWN):
         detail = "its library is no part of torch_npu, so the process that loads it decides: scan the model"
         return Answer("eager", dtype, Ruling("unknown", "OPS308", facts | {"detail": detail}))
@@ -51,14 +55,14 @@ def observed_dtypes(matrix: Matrix, operator: str) -> tuple[str, ...]:
 def _seen_with(matrix: Matrix, operator: str, dtype: str) -> list[list[tuple[Dtypes, Dtypes]]]:
     """(dtypes of tensors, of results) of the observed calls that tell of ``dtype``, from the most telling on.
 
-    All of it; then with indices beside it; with masks too; with anything.
+    All of it; then with indices beside it; with masks; with both; with anything.
     """
     rows = matrix.observed_rows(operator)
     calls = list(dict.fromkeys((tuple(row.dtypes.split()), tuple(row.results.split())) for row in rows))
     # An index or mask beside the data is not what is asked about.
     named = [c for c in calls if dtype in (c[0] or c[1]) and (dtype not in _COMPANIONS or (c[0] or c[1])[0] == dtype)]
     tiers = []
-    for allowed in (frozenset({dtype}), _INDICES | {dtype}, _COMPANIONS | {dtype}):
+    for allowed in (frozenset({dtype}), _INDICES | {dtype}, _MASKS | {dtype}, _COMPANIONS | {dtype}):
         tiers.append([call for call in named if set(call[0] or call[1]) <= allowed])
         named = [call for call in named if call not in tiers[-1]]
     return [tier for tier in (*tiers, named) if tier]

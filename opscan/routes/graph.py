@@ -7,7 +7,7 @@ from opscan.matrix.graph_engine import accepts
 from opscan.matrix.query import Matrix
 from opscan.matrix.torchair_table import TorchairTable
 from opscan.routes.answer import Answer, Case, sum_up
-from opscan.routes.dtypes import lacking
+from opscan.routes.dtypes import lacking, unknown_soc
 from opscan.routes.ge_kernels import facts_of, ge_ruling
 from opscan.verdict import Ruling
 
@@ -21,7 +21,7 @@ def graph(matrix: Matrix, operator: str, dtype: str) -> Answer:
     facts = facts_of(matrix, operator, dtype)
     if table is None:
         return Answer("graph", dtype, Ruling("unknown", "OPS305", facts))
-    if (absent := lacking(matrix, dtype, facts)) is not None:
+    if (absent := unknown_soc(matrix, facts) or lacking(matrix, dtype, facts)) is not None:
         return Answer("graph", dtype, absent)
     name = _traced(table, operator)
     converter = table.ops.get(name)

@@ -159,3 +159,8 @@ def test_the_releases_own_signature_comes_first() -> None:
 )
 def test_ranks(text: str, ranks: str) -> None:
     assert read_ranks(text) == ranks
+
+
+def test_what_an_in_place_api_changes_is_its_input() -> None:
+    changed = apis("9.1.0", page("9.1.0", "out selfRef=float32;out out=int8"))["aclnnAbs"].params
+    assert (changed["selfRef"].io, changed["out"].io) == ("in", "out")

@@ -56,3 +56,11 @@ def test_what_the_ai_cpu_computes_differs_by_soc(tmp_path: Path) -> None:
     assert ai_cpu_dtypes(tmp_path, "9.1.0", "ascend310p") == {}
     assert ai_core_casts(tmp_path, "9.1.0", "ascend950pr") == (("int8", "float16"),)
     assert ai_core_casts(tmp_path, "8.5.0", "ascend950pr") == ()
+
+
+def test_the_installed_release_is_as_slow_as_the_first_one_with_sources(tmp_path: Path) -> None:
+    _write(tmp_path, "aclnn_engines", "cann_release,soc,aclnn_api,ai_cpu,depends", "8.5.0,ascend910b,aclnnMul,int8,")
+    _write(tmp_path, "aicore_casts", "cann_release,soc,from,to", "8.5.0,ascend910b,int8,float16")
+    assert ai_cpu_dtypes(tmp_path, "8.1.RC1", "ascend910b") == {"aclnnMul": frozenset({"int8"})}
+    assert ai_core_casts(tmp_path, "8.1.RC1", "ascend910b") == (("int8", "float16"),)
+    assert ai_cpu_dtypes(tmp_path, "9.0.0", "ascend910b") == {}

@@ -10,7 +10,16 @@ import pytest
 from msgspec.structs import replace
 from small_matrix import api, write_matrix
 
-from opscan.matrix.build.cann import SOCS, TARGETS, _defined, bare_if_absent, corrected, corrections_for, with_ai_cpu
+from opscan.matrix.build.cann import (
+    SOCS,
+    TARGETS,
+    _came_later,
+    _defined,
+    bare_if_absent,
+    corrected,
+    corrections_for,
+    with_ai_cpu,
+)
 from opscan.matrix.files import SCHEMA, Api, Correction, GeKernel, GeOp, OverridesFile, Parameter
 
 
@@ -110,3 +119,13 @@ def test_a_definition_of_the_same_soc_disputes_a_documented_absence() -> None:
     assert "softplus_def.cpp" in _defined("aclnnSoftplus", ge)
     assert _defined("aclnnInplaceSoftplus", ge) == _defined("aclnnSoftplus", ge)
     assert _defined("aclnnGather", ge) == _defined("aclnnErfc", ge) == ""
+
+
+def test_a_later_page_tells_nothing_of_what_the_installed_release_lacked() -> None:
+    later, own = Api(True, borrowed="9.1.0"), Api(True)
+    lacked = {"Gate": GeOp(absent=True, source="op-info"), "Abs": GeOp((GeKernel("ai_core"),))}
+    assert _came_later("aclnnGate", later, "8.5.0", lacked)
+    assert not _came_later("aclnnGate", own, "9.1.0", lacked)
+    assert not _came_later("aclnnGate", later, "9.2.0-beta.1", lacked)  # borrowed from an earlier one
+    assert not _came_later("aclnnAbs", later, "8.5.0", lacked)
+    assert not _came_later("aclnnOther", later, "8.5.0", lacked)

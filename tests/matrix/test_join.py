@@ -58,6 +58,14 @@ def test_inputs_decide() -> None:
     assert _judge("aclnnX[T:float64 L:int64 S:int64 v T:float32]", _api()) == ("unsupported", "dtype", "self")
 
 
+def test_the_result_decides_where_there_are_no_tensors_else() -> None:
+    made = Api(
+        True, ((("v", "n"), ("T", "out")),), {"n": Parameter("in", ("int64",)), "out": Parameter("out", ("float32",))}
+    )
+    assert _judge("aclnnEye[v T:float32]", made) == ("supported", "ok", "")
+    assert _judge("aclnnEye[v T:float64]", made) == ("unsupported", "dtype", "out")
+
+
 def test_scalars_are_not_judged() -> None:
     assert _judge("aclnnX[T:int64 L:int64 S:complex128 v T:int64]", _api())[0] == "supported"
 

@@ -41,15 +41,21 @@ def test_the_newest_post_release_for_the_hosts_torch() -> None:
     ],
 )
 def test_soc_spellings(asked: str, soc: str) -> None:
-    target, warnings = resolve_target("2.6.0.post5", "8.5.0", asked)
+    target, warnings = resolve_target("2.10.0", "9.0.0", asked)
     assert (target.soc, warnings) == (soc, ())
 
 
 @pytest.mark.parametrize(("asked", "soc"), [("Ascend910B", "ascend910b"), ("A5", "ascend950pr")])
 def test_ambiguous_spellings_warn(asked: str, soc: str) -> None:
-    target, warnings = resolve_target("2.6.0.post5", "8.5.0", asked)
+    target, warnings = resolve_target("2.10.0", "9.0.0", asked)
     assert target.soc == soc
     assert len(warnings) == 1
+
+
+def test_a_release_from_before_the_soc_warns() -> None:
+    _, warnings = resolve_target("2.6.0.post5", "8.5.0", "950PR")
+    assert [w.en for w in warnings] == ["torch_npu 2.6.0.post5 does not know ascend950pr: it raises before anything runs."]
+    assert resolve_target("2.6.0.post5", "8.5.0", "950PR", "offline")[1] == ()
 
 
 def test_undocumented_pair_warns() -> None:

@@ -15,6 +15,7 @@ OPS = {
     "aten::clamp": native("aclnnClamp"),
     "aten::gather": native("aclnnGather"),
     "aten::masked_fill.Scalar": native("aclnnMaskedFill"),
+    "aten::masked_fill_.Tensor": native("aclnnMaskedFill"),
     "aten::isnan": native("aclnnIsNan"),
     "aten::sum": native("aclnnReduceSum"),
     "aten::arange": native("aclnnArange"),
@@ -39,6 +40,10 @@ ROWS = {
         row("float32 float16 int64", "aclnnMissing[T:float32]"),  # of no interest where there are calls on float32
     ),
     "aten::masked_fill.Scalar": (row("float32 bool", "aclnnGather[T:float32 T:bool T:float32]"),),
+    "aten::masked_fill_.Tensor": (
+        row("float32 bool float32", "aclnnGather[T:float32 T:bool T:float32]"),
+        row("float32 bool int64", "aclnnMissing[T:float32]"),  # a value of another dtype
+    ),
     "aten::isnan": (row("float32", "aclnnIsNan[T:float32 T:bool]", results="bool"),),
     "aten::sum": (
         row("float32", "aclnnAbs[T:float32 T:float32]"),
@@ -73,6 +78,7 @@ def matrix(tmp_path_factory: pytest.TempPathFactory) -> Matrix:
         ("aten::gather", "float32", "supported", None),  # the index beside the data is int64
         ("aten::gather", "int64", "supported", None),
         ("aten::masked_fill.Scalar", "float32", "supported", None),
+        ("aten::masked_fill_.Tensor", "float32", "supported", None),
         ("aten::isnan", "float32", "supported", None),
         ("aten::sum", "float32", "supported", None),
         ("aten::mm", "float32", "slow", "OPS203"),  # it waits for a copy

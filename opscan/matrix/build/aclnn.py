@@ -103,7 +103,7 @@ def _notes(table: pd.DataFrame, soc: str) -> Notes:
     found: Notes = defaultdict(dict)
     for row in table.to_dict("records"):
         if soc in row["socs"].split():
-            listed = Listed(row["io"], frozenset(row["dtypes"].split("|")))
+            listed = Listed(_io(row["io"], row["parameter"]), frozenset(row["dtypes"].split("|")))
             found[row["aclnn_api"], row["cann_release"], row["source"]][row["parameter"]] = listed
     return found
 
@@ -148,8 +148,13 @@ def _listed(row: dict[Any, Any]) -> dict[str, Listed]:
         io, _, name = declared.partition(" ")
         dtypes = frozenset("float64" if d == "double" else d for d in listed.split("|"))
         known = None if dtypes & {"-", ""} else dtypes
-        found = _united(found, {name: Listed(io, known, read_ranks(ranks.get(name, "")))})
+        found = _united(found, {name: Listed(_io(io, name), known, read_ranks(ranks.get(name, "")))})
     return found
+
+
+def _io(io: str, name: str) -> str:
+    """What an in-place API changes is its input too, though some pages call it a result alone."""
+    return "in" if name == "selfRef" else io
 
 
 def _united(one: dict[str, Listed], other: dict[str, Listed], *, replacing: bool = False) -> dict[str, Listed]:

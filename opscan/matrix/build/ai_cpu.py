@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from opscan.matrix.build.tables import read_table
+from opscan.matrix.build.tables import CANN_RELEASES, INSTALLED, read_table
 
 #: APIs that convert between dtypes.
 CONVERTERS = ("aclnnCast", "aclnnInplaceCopy")
@@ -31,6 +31,10 @@ def ai_core_casts(root: Path, release: str, soc: str) -> tuple[tuple[str, str], 
 
 
 def _own(table: pd.DataFrame, release: str, soc: str) -> pd.DataFrame:
-    """The rows of a release and SoC; the sources do not tell the two Ascend 950 chips apart."""
+    """The rows of a release and SoC; the sources do not tell the two Ascend 950 chips apart.
+
+    The installed release came before the sources: what is left to the AI CPU after it was so then.
+    """
     chip = "ascend950" if soc.startswith("ascend950") else soc
-    return table[(table["cann_release"] == release) & (table["soc"] == chip)]
+    read = CANN_RELEASES[CANN_RELEASES.index(INSTALLED) + 1] if release == INSTALLED else release
+    return table[(table["cann_release"] == read) & (table["soc"] == chip)]

@@ -58,13 +58,25 @@ def cann_file(root: Path, release: str, soc: str, pages: Documentation, operator
     slow, casts = ai_cpu_dtypes(root, release, soc), ai_core_casts(root, release, soc)
     corrections = corrections_for(root, release, soc)
     apis, ge = {}, operators.ops(release)
+    installed = operators.ops(INSTALLED) if soc in _LEGACY else {}
     for name, api in pages.apis(release).items():
+        if _came_later(name, api, release, installed):
+            continue
         entry = bare_if_absent(corrected(name, api, corrections))
         entry = with_ai_cpu(entry, slow.get(name, frozenset()))
         if not entry.supported and not entry.disputed and soc not in _LEGACY:
             entry = replace(entry, disputed=_defined(name, ge))
         apis[name] = replace(entry, ai_core_casts=casts) if name in CONVERTERS else entry
     return CannFile(SCHEMA, release, soc, _SOURCES, apis, ge)
+
+
+def _came_later(name: str, api: Api, release: str, installed: Mapping[str, GeOp]) -> bool:
+    """Whether an API's only page is a later release's, and the installed release lacked its operator on the SoC: when
+    it came is not known.
+    """
+    later = CANN_RELEASES[CANN_RELEASES.index(release) + 1 :]
+    operator = installed.get(name.removeprefix("aclnn").removeprefix("Inplace"))
+    return api.borrowed in later and operator is not None and operator.absent
 
 
 def _defined(api: str, ge: Mapping[str, GeOp]) -> str:
