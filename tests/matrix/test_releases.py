@@ -54,7 +54,9 @@ def test_ambiguous_spellings_warn(asked: str, soc: str) -> None:
 
 def test_a_release_from_before_the_soc_warns() -> None:
     _, warnings = resolve_target("2.6.0.post5", "8.5.0", "950PR")
-    assert [w.en for w in warnings] == ["torch_npu 2.6.0.post5 does not know ascend950pr: it raises before anything runs."]
+    assert [w.en for w in warnings] == [
+        "torch_npu 2.6.0.post5 does not know ascend950pr: it raises before anything runs."
+    ]
     assert resolve_target("2.6.0.post5", "8.5.0", "950PR", "offline")[1] == ()
 
 
