@@ -47,6 +47,11 @@ def align(
     return None
 
 
+def _named_first(api: Api) -> tuple[Signature, ...]:
+    """The signatures, first those whose tensors the page's table has by name: some pages spell a name in two ways."""
+    return tuple(sorted(api.signatures, key=lambda s: sum(k in "TL" and name not in api.params for k, name in s)))
+
+
 def align_legacy(inputs: Signature, arguments: tuple[Argument, ...]) -> list[tuple[str, tuple[str, ...]]] | None:
     """As ``align`` for a graph-engine operator: inputs come in the order of its op-info, trailing ones may be left
     out.
@@ -77,7 +82,9 @@ def judge(launch: Launch, api: Api | None, cann: str) -> Judgement:
     if not api.supported:
         return Judgement("unsupported", "soc", launch.api, corrected=_ids(api.corrected))
     legacy = launch.api.startswith(LEGACY)
-    tensors = align_legacy(api.signatures[0], launch.arguments) if legacy else align(api.signatures, launch.arguments)
+    tensors = (
+        align_legacy(api.signatures[0], launch.arguments) if legacy else align(_named_first(api), launch.arguments)
+    )
     if tensors is None:
         detail = f"no documented signature of {launch.api} fits the arguments seen"
         return Judgement("unknown", "undocumented", launch.api, detail=detail)

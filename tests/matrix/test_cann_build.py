@@ -118,6 +118,7 @@ def test_a_definition_of_the_same_soc_disputes_a_documented_absence() -> None:
     ge = {"Softplus": GeOp((kernel,)), "Gather": GeOp((replace(kernel, borrowed="8.1.RC1"),))}
     assert "softplus_def.cpp" in _defined("aclnnSoftplus", ge)
     assert _defined("aclnnInplaceSoftplus", ge) == _defined("aclnnSoftplus", ge)
+    assert "softplus_def.cpp" in _defined("aclnnSoftPlus", ge)  # spelled in two ways
     assert _defined("aclnnGather", ge) == _defined("aclnnErfc", ge) == ""
 
 

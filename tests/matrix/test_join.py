@@ -53,6 +53,13 @@ def test_another_releases_signature_is_tried_too() -> None:
     ]
 
 
+def test_of_two_spellings_of_a_page_the_one_of_its_table_counts() -> None:
+    params = {"selfRef": Parameter("in", ("float32",))}
+    spelled = Api(True, ((("T", "self"),), (("T", "selfRef"),)), params)
+    assert _judge("aclnnOne[T:float32]", spelled) == ("supported", "ok", "")
+    assert _judge("aclnnOne[T:complex64]", spelled) == ("unsupported", "dtype", "selfRef")
+
+
 def test_inputs_decide() -> None:
     assert _judge("aclnnX[T:float32 L:int64 S:int64 v T:float64]", _api()) == ("supported", "ok", "")
     assert _judge("aclnnX[T:float64 L:int64 S:int64 v T:float32]", _api()) == ("unsupported", "dtype", "self")

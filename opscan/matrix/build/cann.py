@@ -80,12 +80,16 @@ def _came_later(name: str, api: Api, release: str, installed: Mapping[str, GeOp]
 
 
 def _defined(api: str, ge: Mapping[str, GeOp]) -> str:
-    """What the operator definitions of a release say against the documented absence of an API on the same SoC."""
+    """What the operator definitions of a release say against the documented absence of an API on the same SoC.
+
+    An API and its operator may be capitalised differently: ``aclnnHardshrink`` launches ``HardShrink``.
+    """
     base = api.removeprefix("aclnn").removeprefix("Inplace")
     backward = base.removesuffix("Backward")
     names = (base,) if backward == base else (base, f"{backward}Grad", f"{backward}V2Grad", f"{backward}GradV2")
-    for name in names:
-        for kernel in ge[name].kernels if name in ge else ():
+    folded = {name.casefold() for name in names}
+    for name in (operator for operator in ge if operator.casefold() in folded):
+        for kernel in ge[name].kernels:
             if kernel.engine == "ai_core" and not kernel.borrowed and not kernel.experimental:
                 return f"the definition of {name} has an AI Core kernel for it ({kernel.source})"
     return ""
