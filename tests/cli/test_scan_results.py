@@ -108,7 +108,8 @@ def test_the_contract(opscan: Opscan, folder: Path) -> None:
     write(folder, *SOURCES.values(), "x.cuda().sum().item()")
     found = result(opscan, "--fail-on", "slow")
     assert set(found) == {
-        "schema", "tool", "model", "target", "trace", "ops", "findings", "summary", "cost", "gate", "warnings", "warnings_zh",
+        "schema", "tool", "model", "target", "trace", "ops", "findings", "summary", "cost", "gate",
+        "warnings", "warnings_zh",
     }  # fmt: skip
     assert found["schema"] == 1
     assert found["model"] == {"reference": "net.py", "parameters": 0}
