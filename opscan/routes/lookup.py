@@ -91,7 +91,7 @@ def history(matrix: Matrix, operator: str, dtype: str = "float32") -> History:
         matrix.target.soc,
         dtype,
         _spans(names, lambda r: _registered(tables[r], operator)),
-        _spans(names, lambda r: _converted(converters[r], operator)),
+        _spans(names, lambda r: _converted(converters[r], tables[r], operator)),
         tuple(cann),
     )
 
@@ -117,15 +117,19 @@ def _registered(table: RegistrationTable, operator: str) -> Text:
     return Text("no kernel", "没有内核")
 
 
-def _converted(table: TorchairTable | None, operator: str) -> Text:
+def _converted(table: TorchairTable | None, registrations: RegistrationTable, operator: str) -> Text:
     if table is None:
         return Text("no table", "没有数据表")
-    converter = table.ops.get(operator)
-    return _CONVERTERS["absent" if converter is None else converter.status]
+    converter, registered = table.ops.get(operator), registrations.ops.get(operator)
+    if converter is not None:
+        return _CONVERTERS[converter.status]
+    composed = registered is not None and "CompositeImplicitAutograd" in registered.keys
+    return _CONVERTERS["composed" if composed else "absent"]
 
 
 _CONVERTERS = {
     "absent": Text("no converter", "没有转换器"),
+    "composed": Text("composite: its parts decide", "组合算子：取决于其组成部分"),
     "implemented": Text("converter implemented", "转换器已实现"),
     "raises": Text("converter raises", "转换器只会报错"),
     "decomposed": Text("taken apart before conversion", "转换前被分解"),

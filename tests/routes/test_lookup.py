@@ -132,3 +132,11 @@ def test_history_of_what_no_release_knows(matrix: Matrix) -> None:
 
 def _plain(spans: tuple[Span, ...]) -> tuple[tuple[str, str, str], ...]:
     return tuple((span.first, span.last, span.state.en) for span in spans)
+
+
+def test_a_composition_needs_no_converter(tmp_path: Path) -> None:
+    """It is taken apart before torchair sees it; an operator with a kernel is not."""
+    ops = {"aten::softmax.int": native(keys=("CompositeImplicitAutograd", "PrivateUse1")), "aten::abs": native()}
+    matrix = open_matrix(tmp_path, adapter("2.13.0", ops), torchair("2.13.0", {}))
+    states = [history(matrix, operator).graph[0].state.en for operator in ops]
+    assert states == ["composite: its parts decide", "no converter"]
