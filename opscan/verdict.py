@@ -197,19 +197,24 @@ class Judge:
         return "OPS203" if claim.host_sync else None
 
     def _facts(self, call: OpCall, claim: KernelClaim | None = None) -> dict[str, str]:
-        target = self.matrix.target
-        facts = {
-            "operator": call.name,
-            "dtypes": ", ".join(dict.fromkeys(call.dtypes)),
-            "release": target.torch_npu,
-            "torch": self.matrix.torch_release,
-            "host_torch": self.host_torch,
-            "cann": target.cann,
-            "soc": target.soc,
-        }
+        facts = facts_of(self.matrix, call.name, ", ".join(dict.fromkeys(call.dtypes)), self.host_torch)
         if claim is not None:
             facts |= {"api": claim.api, "parameter": claim.parameter, "dtype": claim.dtype, "detail": claim.detail}
         return facts
+
+
+def facts_of(matrix: Matrix, operator: str, dtypes: str, host_torch: str) -> dict[str, str]:
+    """What the rules' messages say of a question about one operator."""
+    target = matrix.target
+    return {
+        "operator": operator,
+        "dtypes": dtypes,
+        "release": target.torch_npu,
+        "torch": matrix.torch_release,
+        "host_torch": host_torch,
+        "cann": target.cann,
+        "soc": target.soc,
+    }
 
 
 def _is_composite(keys: frozenset[str] | tuple[str, ...]) -> bool:

@@ -61,11 +61,7 @@ def show_holdings(as_json: bool) -> int:
     from opscan.matrix.data import matrix_roots
     from opscan.matrix.holdings import holdings
 
-    found = holdings(matrix_roots())
-    if as_json:
-        _print_json(found)
-    else:
-        print_holdings(found)
+    _show(as_json, holdings(matrix_roots()), print_holdings)
     return 0
 
 

@@ -8,9 +8,8 @@ from pathlib import Path
 from opscan.errors import MatrixError
 from opscan.matrix.data import find_table, is_there
 from opscan.matrix.files import CannFile, OnnxFile, RegistrationsFile, ReleasesFile, TorchairFile, load, remedy
+from opscan.matrix.query import NPU_KEYS
 from opscan.matrix.releases import load_releases
-
-_NPU_KEYS = frozenset({"PrivateUse1", "AutogradPrivateUse1"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +86,7 @@ def _adapter(
 ) -> AdapterHoldings:
     path = _promised(roots, f"torch_npu/{release}.json")
     file = load(path, RegistrationsFile)
-    native = [name for name, entry in file.ops.items() if _NPU_KEYS & set(entry.keys)]
+    native = [name for name, entry in file.ops.items() if NPU_KEYS & set(entry.keys)]
     namespaces = sorted({name.partition("::")[0] for name in native})
     counts = {ns: sum(name.startswith(f"{ns}::") for name in native) for ns in namespaces}
     graph = find_table(roots, f"torchair/{release}.json")

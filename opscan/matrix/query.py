@@ -11,11 +11,11 @@ from opscan.assessment import Evidence
 from opscan.errors import MatrixError
 from opscan.matrix.claims import KernelClaim, Registration
 from opscan.matrix.data import find_table, matrix_roots
-from opscan.matrix.files import ObservedOp, OpEntry, OverridesFile, Row, Statement, load
+from opscan.matrix.files import Correction, ObservedOp, OpEntry, Row, Statement
 from opscan.matrix.graph_engine import judge_launch
 from opscan.matrix.join import Judgement, judge
 from opscan.matrix.launches import LEGACY, parse_launch
-from opscan.matrix.releases import cann_tables, load_releases, nearness, torch_npu_releases
+from opscan.matrix.releases import cann_tables, load_overrides, load_releases, nearness, torch_npu_releases
 from opscan.matrix.rows import match_rows
 from opscan.matrix.tables import (
     CannTable,
@@ -25,6 +25,7 @@ from opscan.matrix.tables import (
     open_observed,
     open_registrations,
 )
+from opscan.matrix.torchair_table import TorchairTable
 from opscan.matrix.verdict import MOVES, Grounds, combine, computes
 from opscan.target import Target
 
@@ -63,7 +64,7 @@ class Matrix:
     def _open(cls, target: Target, roots: tuple[Path, ...]) -> Matrix:
         releases = load_releases(roots)
         registrations = _registrations(roots, target.torch_npu)
-        overrides = [load(path, OverridesFile) for r in roots for path in sorted((r / "overrides").glob("*.json"))]
+        overrides = load_overrides(roots)
         observed = {path.parent.name for r in roots for path in (r / "observed").glob(f"*/{target.soc}.json")}
         return cls(
             target,
@@ -71,7 +72,7 @@ class Matrix:
             tuple(map(open_cann, cann_tables(roots, target.cann, target.soc))),
             tuple(sorted(observed, key=lambda r: nearness(releases, target.torch_npu, r))),
             tuple(s for file in overrides for s in file.statements if _holds(s, target)),
-            {c.id: Evidence("override", c.date, c.evidence, c.source) for file in overrides for c in file.corrections},
+            {c.id: reviewed(c) for file in overrides for c in file.corrections},
             roots,
         )
 
@@ -96,6 +97,11 @@ class Matrix:
     def registered(self, key: str = "PrivateUse1") -> frozenset[str]:
         """Operators for which the release registers a kernel at a dispatch key."""
         return self._by_key.get(key, frozenset())
+
+    @cached_property
+    def converters(self) -> TorchairTable | None:
+        """The converters of the graph route in the target's torch_npu; None where there is no table of them."""
+        return TorchairTable.load(self.target.torch_npu, self.roots)
 
     def registration(self, name: str) -> Registration | None:
         """What the release registers for an operator; None where its process does not have the operator at all."""
@@ -266,6 +272,11 @@ def _npu_keys(table: RegistrationTable, name: str) -> frozenset[str]:
     return frozenset() if entry is None else NPU_KEYS & set(entry.keys)
 
 
+def reviewed(entry: Correction | Statement) -> Evidence:
+    """A reviewed correction or answer as evidence."""
+    return Evidence("override", entry.date, entry.evidence, entry.source)
+
+
 def _holds(statement: Statement, target: Target) -> bool:
     return (
         target.soc in statement.socs
@@ -291,5 +302,5 @@ def _stated(statement: Statement) -> KernelClaim:
         host_sync=statement.host_sync,
         cpu_inside=statement.cpu_inside,
         ai_cpu=statement.ai_cpu,
-        evidence=(Evidence("override", statement.date, statement.evidence, statement.source),),
+        evidence=(reviewed(statement),),
     )

@@ -118,6 +118,11 @@ def _merged(order: tuple[str, ...], more: tuple[str, ...], key: Callable[[str], 
     return order if set(more) <= set(order) else tuple(sorted({*order, *more}, key=key))
 
 
+def load_overrides(roots: tuple[Path, ...]) -> list[OverridesFile]:
+    """Every file of reviewed claims, in the order of ``roots``, then of names."""
+    return [load(path, OverridesFile) for root in roots for path in sorted((root / "overrides").glob("*.json"))]
+
+
 def load_socs(roots: tuple[Path, ...]) -> SocsFile:
     """``socs.json`` of the matrix."""
     return load(roots[-1] / "socs.json", SocsFile)
@@ -251,7 +256,7 @@ def _without_table(roots: tuple[Path, ...], cann: str, soc: str) -> tuple[Text, 
 
 def _without_soc(roots: tuple[Path, ...], torch_npu: str, soc: str) -> tuple[Text, ...]:
     """The reviewed statement about every operator and dtype that the release does not know the SoC."""
-    statements = [s for r in roots for p in (r / "overrides").glob("*.json") for s in load(p, OverridesFile).statements]
+    statements = [statement for file in load_overrides(roots) for statement in file.statements]
     if not any({"any"} <= {*s.ops} & {*s.dtypes} and soc in s.socs and torch_npu in s.torch_npu for s in statements):
         return ()
     return (

@@ -10,7 +10,6 @@ from opscan.assessment import Verdict
 from opscan.matrix.exports_table import ExportsTable
 from opscan.matrix.onnx_table import OnnxTable
 from opscan.matrix.query import NPU_KEYS, Matrix
-from opscan.matrix.torchair_table import TorchairTable
 from opscan.routes.answer import Answer
 from opscan.routes.routes import answer
 from opscan.target import Route
@@ -79,8 +78,7 @@ def _reason(kind: Kind, before: Answer, after: Answer) -> str | None:
 
 def _known(matrix: Matrix, route: Route) -> frozenset[str]:
     if route == "graph":
-        table = TorchairTable.load(matrix.target.torch_npu, matrix.roots)
-        return frozenset(table.ops) if table else frozenset()
+        return frozenset(matrix.converters.ops) if matrix.converters else frozenset()
     if route == "offline":
         parsers, exports = OnnxTable.load(matrix.target.cann, matrix.roots), ExportsTable.load(roots=matrix.roots)
         return frozenset((*(parsers.ops if parsers else ()), *(exports.ops if exports else ())))

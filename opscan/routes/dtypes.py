@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from opscan.assessment import Evidence
-from opscan.matrix.query import Matrix
+from opscan.matrix.query import Matrix, reviewed
 from opscan.verdict import Ruling
 
 
@@ -13,9 +12,8 @@ def lacking(matrix: Matrix, dtype: str, facts: dict[str, str]) -> Ruling | None:
     """
     for statement in matrix.statements:
         if "any" in statement.ops and dtype in statement.dtypes and statement.status == "unsupported":
-            evidence = Evidence("override", statement.date, statement.evidence, statement.source)
             facts = facts | {"dtype": dtype, "detail": statement.detail}
-            return Ruling("unsupported", "OPS107", facts, (), (evidence,))
+            return Ruling("unsupported", "OPS107", facts, (), (reviewed(statement),))
     return None
 
 
@@ -25,6 +23,5 @@ def unknown_soc(matrix: Matrix, facts: dict[str, str]) -> Ruling | None:
     """
     for statement in matrix.statements:
         if "any" in statement.ops and "any" in statement.dtypes and statement.status == "unsupported":
-            evidence = Evidence("override", statement.date, statement.evidence, statement.source)
-            return Ruling("unsupported", "OPS106", facts | {"detail": statement.detail}, (), (evidence,))
+            return Ruling("unsupported", "OPS106", facts | {"detail": statement.detail}, (), (reviewed(statement),))
     return None

@@ -1,4 +1,4 @@
-"""What the graph and offline routes share: the facts of a question, and the answer of graph-engine kernels."""
+"""What the graph and offline routes share: the answer of graph-engine kernels."""
 
 from __future__ import annotations
 
@@ -12,20 +12,6 @@ from opscan.verdict import Ruling
 
 #: Where a kernel of either engine accepts the call.
 _ENGINES = {"ai_core": "AI Core", "ai_cpu": "AI CPU", "local": "no kernel needed", "": "engine not documented"}
-
-
-def facts_of(matrix: Matrix, operator: str, dtype: str) -> dict[str, str]:
-    """What the rules' messages say of a question about one operator and dtype."""
-    target = matrix.target
-    return {
-        "operator": operator,
-        "dtypes": dtype,
-        "release": target.torch_npu,
-        "torch": matrix.torch_release,
-        "host_torch": matrix.torch_release,
-        "cann": target.cann,
-        "soc": target.soc,
-    }
 
 
 def ge_ruling(

@@ -8,8 +8,8 @@ from opscan.matrix.query import Matrix
 from opscan.matrix.torchair_table import TorchairTable
 from opscan.routes.answer import Answer, Case, sum_up
 from opscan.routes.dtypes import lacking, unknown_soc
-from opscan.routes.ge_kernels import facts_of, ge_ruling
-from opscan.verdict import Ruling
+from opscan.routes.ge_kernels import ge_ruling
+from opscan.verdict import Ruling, facts_of
 
 #: Graph-engine operators that converters use to convert, shape and carry their arguments.
 _PLUMBING = frozenset({"Cast", "Const", "Pack", "Shape", "Fill", "BroadcastTo", "Reshape", "Identity", "Squeeze"})
@@ -17,8 +17,8 @@ _PLUMBING = frozenset({"Cast", "Const", "Pack", "Shape", "Fill", "BroadcastTo", 
 
 def graph(matrix: Matrix, operator: str, dtype: str) -> Answer:
     """What ``operator`` on ``dtype`` meets under ``torch.compile`` with the torchair backend."""
-    table = TorchairTable.load(matrix.target.torch_npu, matrix.roots)
-    facts = facts_of(matrix, operator, dtype)
+    table = matrix.converters
+    facts = facts_of(matrix, operator, dtype, matrix.torch_release)
     if table is None:
         return Answer("graph", dtype, Ruling("unknown", "OPS305", facts))
     if (absent := unknown_soc(matrix, facts) or lacking(matrix, dtype, facts)) is not None:

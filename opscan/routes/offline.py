@@ -19,8 +19,8 @@ from opscan.matrix.query import Matrix
 from opscan.matrix.tables import CannTable
 from opscan.routes.answer import Answer, Case, sum_up
 from opscan.routes.dtypes import lacking
-from opscan.routes.ge_kernels import facts_of, ge_ruling
-from opscan.verdict import Ruling
+from opscan.routes.ge_kernels import ge_ruling
+from opscan.verdict import Ruling, facts_of
 
 #: Tables are read once a process.
 _onnx_table = cache(OnnxTable.load)
@@ -57,7 +57,7 @@ def offline(matrix: Matrix, operator: str, dtype: str, opset: int = NEWEST_OPSET
     """What ``operator``, of ATen (``aten::add.Tensor``) or ONNX (``ai.onnx::Add``), meets on ``dtype`` when the model
     is exported at ``opset`` and converted by ATC.
     """
-    table, facts = _table(matrix), facts_of(matrix, operator, dtype) | {"opset": str(opset)}
+    table, facts = _table(matrix), facts_of(matrix, operator, dtype, matrix.torch_release) | {"opset": str(opset)}
     if table is None or not matrix.cann:
         return Answer("offline", dtype, Ruling("unknown", "OPS305", facts))
     if (absent := lacking(matrix, dtype, facts)) is not None:

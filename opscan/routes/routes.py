@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from opscan.matrix.onnx_table import NEWEST_OPSET
 from opscan.matrix.query import Matrix
-from opscan.matrix.torchair_table import TorchairTable
 from opscan.routes.answer import Answer
 from opscan.routes.eager import eager
 from opscan.routes.graph import graph
@@ -26,7 +25,7 @@ def answer(matrix: Matrix, route: Route, operator: str, dtype: str, opset: int =
 
 def routes_of(matrix: Matrix, operator: str) -> tuple[Route, ...]:
     """The routes that an operator can be asked about; empty where no table knows its name."""
-    converters = TorchairTable.load(matrix.target.torch_npu, matrix.roots)
+    converters = matrix.converters
     known = operator in matrix.registrations.ops or (converters is not None and operator in converters.ops)
     routes: tuple[Route, ...] = ("eager", "graph") if known else ()
     return (*routes, "offline") if has_offline_route(matrix, operator) else routes

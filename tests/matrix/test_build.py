@@ -8,10 +8,10 @@ import pytest
 
 from opscan.matrix.build import _GENERATED, BUILDERS, build_all, check
 from opscan.matrix.build.observed import _row
-from opscan.matrix.build.releases import cann_key
 from opscan.matrix.build.tables import qualified
 from opscan.matrix.build.writing import write
 from opscan.matrix.files import Row
+from opscan.matrix.releases import cann_key
 
 pytestmark = pytest.mark.skipif(
     not (Path(__file__).resolve().parents[2] / "support_matrix" / "sources").is_dir(),

@@ -12,7 +12,8 @@ from opscan.matrix.build.ai_cpu import CONVERTERS, ai_core_casts, ai_cpu_dtypes
 from opscan.matrix.build.graph_engine import GraphEngine, graph_engine
 from opscan.matrix.build.tables import CANN_RELEASES, INSTALLED, MASTER
 from opscan.matrix.build.writing import render
-from opscan.matrix.files import SCHEMA, Api, CannFile, Correction, GeOp, OverridesFile, Parameter, Source, load
+from opscan.matrix.files import SCHEMA, Api, CannFile, Correction, GeOp, Parameter, Source
+from opscan.matrix.releases import load_overrides
 
 SOCS = ("ascend310b", "ascend310p", "ascend910", "ascend910b", "ascend910_93", "ascend950pr", "ascend950dt")
 
@@ -102,7 +103,7 @@ def documented(root: Path, release: str, soc: str) -> frozenset[str]:
 
 def corrections_for(root: Path, release: str, soc: str) -> list[Correction]:
     """Reviewed corrections that are meant for a release and SoC."""
-    files = [load(path, OverridesFile) for path in sorted((root / "overrides").glob("*.json"))]
+    files = load_overrides((root,))
     return [c for f in files for c in f.corrections if soc in c.socs and (not c.cann or release in c.cann)]
 
 

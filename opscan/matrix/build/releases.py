@@ -16,6 +16,7 @@ from opscan.matrix.build.torch_npu import nearest_before
 from opscan.matrix.build.wheel import RawWheel, load_raw, raw_releases
 from opscan.matrix.build.writing import render
 from opscan.matrix.files import SCHEMA, CannRelease, ReleasesFile, Source, TorchNpuRelease
+from opscan.matrix.releases import cann_key
 
 #: CANN releases from this one on, without a table of their own, are answered by the tables around them.
 _ANSWERED_FROM = "8.0.RC1"
@@ -115,15 +116,6 @@ def python_versions(text: str) -> tuple[str, ...]:
 
 def _sorted(releases: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(releases, key=cann_key))
-
-
-def cann_key(release: str) -> tuple[int, int, int, int, str]:
-    """The order of CANN releases: 8.0.RC3 comes before 8.0.0; a line (8.5.X) counts as its first release."""
-    match = re.fullmatch(r"(\d+)\.(\d+)\.(RC)?(\d+|X)(.*)", release)
-    if match is None:
-        raise ValueError(f"not a CANN release: {release}")
-    last = 0 if match[4] == "X" else int(match[4])
-    return int(match[1]), int(match[2]), 0 if match[3] else 1, last, match[5]
 
 
 def _is_version(text: str) -> bool:
