@@ -33,6 +33,45 @@ class Location:
 
 
 @dataclass(frozen=True, slots=True)
+class KernelArgument:
+    """One argument of a kernel launch. ``kind``: ``T`` tensor, ``L`` tensor list, ``S`` scalar, ``I B F Z`` arrays of
+    int, bool, float, scalar, ``v`` a plain value, ``0`` null or zero. A scalar is a tensor spec without dimensions.
+    ``formats`` are CANN's storage formats of the tensors (``ND``, ``NCHW``, ``FRACTAL_NZ``), in the same order.
+    """
+
+    kind: str
+    tensors: tuple[TensorSpec, ...] = ()
+    formats: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class KernelLaunch:
+    """A kernel that torch_npu asked CANN for: an aclnn API with its arguments in the order of its
+    ``GetWorkspaceSize`` call (floating-point values are not seen), or ``GE`` and the graph-engine operator of the
+    legacy path, whose ``results`` are apart."""
+
+    api: str
+    arguments: tuple[KernelArgument, ...] = ()
+    results: tuple[TensorSpec, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """What torch_npu did for one call, as seen on an NPU or a simulated one.
+
+    ``copies``: copies between host and device that the call made, in order: ``H2D``, ``D2H`` (both asynchronous) or
+    ``copy`` (the host waits). ``fallbacks``: operators that ran on the CPU within it. ``raised``: the message with
+    which the adapter refused it, empty where it did not.
+    """
+
+    launches: tuple[KernelLaunch, ...] = ()
+    copies: tuple[str, ...] = ()
+    synchronised: bool = False
+    fallbacks: tuple[str, ...] = ()
+    raised: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class OpCall:
     """One operator at one call site.
 
@@ -42,7 +81,8 @@ class OpCall:
     element of a list carries its position (``tensors[0]``; ``indices[1]`` in ``x[:, i]``), and it is empty where the
     tracer knows no schema. ``parts`` are the operators that a composite-explicit kernel calls below the
     Python dispatch key, where a dispatch mode does not see them; empty for every other operator. ``is_view``: the
-    result shares an argument's memory, so no kernel runs.
+    result shares an argument's memory, so no kernel runs. ``observed`` is what the adapter did for it; None where the
+    call never reached one.
     """
 
     name: str
@@ -55,6 +95,7 @@ class OpCall:
     parts: tuple[OpCall, ...] = ()
     parameters: tuple[str, ...] = ()
     is_view: bool = False
+    observed: Observed | None = None
 
     @property
     def dtypes(self) -> tuple[str, ...]:
