@@ -142,10 +142,10 @@ class _Run:
         self.progress("tracing")
         self.stage = "running"
         recorder = self.recorder
-        recorder.module_path = ModulePath(model)
+        recorder.whereabouts.module_path = ModulePath(model)
         recorder.start()
         # A thread of autograd's own would have no line of the user's on its stack.
-        with recorder.module_path.following(), torch.autograd.set_multithreading_enabled(False):
+        with recorder.whereabouts.module_path.following(), torch.autograd.set_multithreading_enabled(False):
             if self.options.train:
                 self._train(model, args, kwargs)
             else:
@@ -159,7 +159,7 @@ class _Run:
         with recorder.paused():
             gradients = [torch.ones_like(t) for t in losses]
         self.progress("tracing backward")
-        recorder.phase = "backward"
+        recorder.whereabouts.phase = "backward"
         if not losses:
             self.unseen.append("Backward and optimizer: no result of the model requires a gradient.")
             return
@@ -167,7 +167,7 @@ class _Run:
         trainable = [p for p in model.parameters() if p.grad is not None] if isinstance(model, nn.Module) else []
         if trainable:
             self.progress("tracing the optimizer")
-            recorder.phase = "optimizer"
+            recorder.whereabouts.phase = "optimizer"
             self._step(trainable)
 
     def _step(self, trainable: list[nn.Parameter]) -> None:

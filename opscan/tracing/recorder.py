@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 import torch
@@ -13,16 +12,16 @@ from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map_only
 
-from opscan.inventory import Finding, Location, OpCall, Phase, TensorSpec
+from opscan.inventory import Finding, Location, OpCall, TensorSpec
 from opscan.tracing import values
 from opscan.tracing.assumptions import Assumptions
 from opscan.tracing.cuda import is_cuda
 from opscan.tracing.data_dependent import LIMITS, run
 from opscan.tracing.host import is_a_view
 from opscan.tracing.layout import as_the_device_lays_out, is_narrowed
-from opscan.tracing.module_path import ModulePath
 from opscan.tracing.signature import arguments, qualified, specs
 from opscan.tracing.source import SourceLocator
+from opscan.tracing.whereabouts import Whereabouts
 
 _Key = tuple[Any, ...]
 
@@ -46,8 +45,7 @@ class Recorder(TorchDispatchMode):
         self.device = device
         self.running = False
         self.running_reached = False
-        self.phase: Phase = "forward"
-        self.module_path = ModulePath(None)
+        self.whereabouts = Whereabouts(locator)
         self.findings: dict[tuple[str, str, str, int], Finding] = {}
         self._fake_mode = fake_mode
         self._locator = locator
@@ -58,7 +56,6 @@ class Recorder(TorchDispatchMode):
         self._sink: dict[_Key, int] | None = None
         self._paused = 0
         self._views: set[str] = set()
-        self._origins: dict[int, Location | None] = {}
 
     def start(self) -> None:
         """The model's own run begins."""
@@ -136,7 +133,7 @@ class Recorder(TorchDispatchMode):
     def finding(self, rule: str, facts: dict[str, str], where: tuple[str, int] | None) -> None:
         key = (rule, "|".join(facts.values()), *(where or ("", 0)))
         if key not in self.findings:
-            locations = (Location(*where, self.module_path.current),) if where else ()
+            locations = (Location(*where, self.whereabouts.module_path.current),) if where else ()
             self.findings[key] = Finding(rule, facts, locations)
 
     def assumed(self, what: str, answer: str) -> None:
@@ -250,29 +247,20 @@ class Recorder(TorchDispatchMode):
         parameters: tuple[str, ...] = (),
     ) -> _Key:
         if self._sink is not None:
-            key: _Key = (name, self.phase, inputs, outputs, attributes, None, parameters)
+            key: _Key = (name, self.whereabouts.phase, inputs, outputs, attributes, None, parameters)
             self._sink[key] = self._sink.get(key, 0) + 1
             return key
-        key = (name, self.phase, inputs, outputs, attributes, self._where(), parameters)
+        key = (
+            name,
+            self.whereabouts.phase,
+            inputs,
+            outputs,
+            attributes,
+            self.whereabouts.of(sys._getframe(2)),
+            parameters,
+        )
         self._calls[key] = self._calls.get(key, 0) + 1
         return key
-
-    def _where(self) -> Location | None:
-        found = self._locator.locate(sys._getframe(3))
-        location = Location(*found, self.module_path.current) if found else None
-        if self.phase == "backward" and (origin := self._origin()) is not None:
-            # Code of the user's own runs in a backward pass too: hooks, functions with their own derivative.
-            location = replace(location, module=location.module or origin.module) if location else origin
-        if torch.is_grad_enabled() or self.phase == "forward":
-            # The autograd node of this call was numbered just before the call reached the Python key. A call that has
-            # none meets the number of an earlier one.
-            self._origins.setdefault(torch._C._autograd._get_sequence_nr() - 1, location)
-        return location
-
-    def _origin(self) -> Location | None:
-        """Where the forward call stands whose derivative is computed now."""
-        node = torch._C._current_autograd_node()
-        return self._origins.get(node._sequence_nr()) if node is not None else None
 
     def _look_inside(self, func: Any, composite: Any, args: Any, kwargs: Any, key: _Key) -> None:
         """Run a composite-explicit kernel once more, with its inner calls recorded apart."""
