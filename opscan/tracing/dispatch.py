@@ -25,9 +25,9 @@ from opscan.tracing.adapter import install
 from opscan.tracing.assumptions import Assumptions
 from opscan.tracing.autocast import autocasting
 from opscan.tracing.conversion import untied_conversion
+from opscan.tracing.execution import Execution
 from opscan.tracing.host import composite_key, kernels_in_process
 from opscan.tracing.interface import Recipe, TraceOptions
-from opscan.tracing.module_path import ModulePath
 from opscan.tracing.process_state import restored
 from opscan.tracing.recorder import Recorder
 from opscan.tracing.redirect import redirected
@@ -141,41 +141,8 @@ class _Run:
         self.shapes = ", ".join(f"{str(t.dtype)[6:]}{list(t.shape)}" for t in tensors_in((args, kwargs)))
         self.progress("tracing")
         self.stage = "running"
-        recorder = self.recorder
-        recorder.whereabouts.module_path = ModulePath(model)
-        recorder.start()
-        # A thread of autograd's own would have no line of the user's on its stack.
-        with recorder.whereabouts.module_path.following(), torch.autograd.set_multithreading_enabled(False):
-            if self.options.train:
-                self._train(model, args, kwargs)
-            else:
-                with torch.no_grad():
-                    model(*args, **kwargs)
-
-    def _train(self, model: Any, args: Any, kwargs: Any) -> None:
-        out = model(*args, **kwargs)
-        losses = [t for t in tensors_in(out) if t.requires_grad]
-        recorder = self.recorder
-        with recorder.paused():
-            gradients = [torch.ones_like(t) for t in losses]
-        self.progress("tracing backward")
-        recorder.whereabouts.phase = "backward"
-        if not losses:
-            self.unseen.append("Backward and optimizer: no result of the model requires a gradient.")
-            return
-        torch.autograd.backward(losses, gradients)
-        trainable = [p for p in model.parameters() if p.grad is not None] if isinstance(model, nn.Module) else []
-        if trainable:
-            self.progress("tracing the optimizer")
-            recorder.whereabouts.phase = "optimizer"
-            self._step(trainable)
-
-    def _step(self, trainable: list[nn.Parameter]) -> None:
-        try:
-            # torch takes the foreach kernels on npu by itself, but not for fake parameters.
-            torch.optim.AdamW(trainable, foreach=self.device.type != "cpu").step()
-        except Exception as error:  # the optimizer is the trace's own choice, and no fault of the model's
-            self.unseen.append(f"The optimizer step: AdamW does not take these gradients ({in_short(error)}).")
+        execution = Execution(self.recorder, self.progress, foreach=self.device.type != "cpu")
+        self.unseen += execution.run(model, args, kwargs, self.options.train)
 
     def _count(self, model: Any) -> None:
         if isinstance(model, nn.Module):
