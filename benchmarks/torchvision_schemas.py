@@ -6,6 +6,8 @@ torchvision's meta registrations (torchvision 0.28).
 
 from __future__ import annotations
 
+import functools
+
 SCHEMAS = """
 nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor
 qnms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor
@@ -37,8 +39,9 @@ _deform_conv2d_backward(Tensor grad, Tensor input, Tensor weight, Tensor offset,
 """
 
 
+@functools.cache
 def declare() -> None:
-    """Define the operators; they have no kernels."""
+    """Define the operators, once a process; they have no kernels."""
     import torch
 
     for text in SCHEMAS.replace("\n    ", " ").strip().splitlines():
