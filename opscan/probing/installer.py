@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from collections import deque
@@ -106,7 +107,12 @@ def _run(command: Sequence[str], line_read: Callable[[str], object]) -> int:
     """Run a command with its output read line by line; its exit code. It ends where this is interrupted."""
     environment = {name: value for name, value in os.environ.items() if name not in _ELSEWHERE}
     process = subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env=environment,
+        start_new_session=True,
     )
     assert process.stdout is not None
     try:
@@ -115,13 +121,10 @@ def _run(command: Sequence[str], line_read: Callable[[str], object]) -> int:
                 line_read(line.decode("utf-8", "replace").rstrip())
         return process.wait()
     except BaseException:
-        with suppress(OSError):
-            process.terminate()
-        try:
-            process.wait(timeout=10)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        # The group: pip for another environment is a pip that started a pip.
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
         raise
 
 
