@@ -19,8 +19,9 @@ STATUSES: tuple[Status, ...] = (
     "native", "fallback", "refused", "wrong", "crashed", "timeout", "out_of_memory", "device_lost", "not_run",
 )  # fmt: skip
 
-#: What a worker is doing. Only on the ``device`` is the NPU at work: a crash or a hang elsewhere is not its fault.
-Stage = Literal["arguments", "device", "reference", "comparison"]
+#: What a worker is doing, in this order. The NPU is at work on the ``device`` and for ``timing`` alone: a crash or a
+#: hang elsewhere is not its fault.
+Stage = Literal["arguments", "reference", "device", "comparison", "timing"]
 
 
 class Versions(msgspec.Struct, frozen=True):
@@ -63,7 +64,8 @@ class Latency(msgspec.Struct, frozen=True):
 class Outcome(msgspec.Struct, frozen=True):
     """What became of one signature. ``code`` is the error code that the message names (``161002``, ``EZ1001``,
     ``ERR01007``), or the signal that killed the process (``SIGSEGV``); ``operators`` are those that fell back to the
-    CPU within the call; ``note`` says what was not compared, and why."""
+    CPU within the call; ``kernels`` are those that the adapter launched, in order; ``note`` says what was not compared
+    or timed, and why. ``versions`` are None only where no device was reached."""
 
     status: Status
     message: str = ""
@@ -71,13 +73,14 @@ class Outcome(msgspec.Struct, frozen=True):
     errors: Errors | None = None
     latency: Latency | None = None
     operators: tuple[str, ...] = ()
+    kernels: tuple[str, ...] = ()
     note: str = ""
     versions: Versions | None = None
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """``warmup`` and ``runs`` are numbers of timed runs at most; ``timing`` is the time in seconds after which no further
-    one starts."""
+    """How an operator is timed: ``warmup`` runs that do not count, then ``runs`` that do, fewer where they take more
+    than ``timing`` seconds together."""
 
     warmup: int = 2
     runs: int = 10
@@ -85,12 +88,14 @@ class Limits(msgspec.Struct, frozen=True):
 
 
 class Run(msgspec.Struct, tag="run", frozen=True):
-    """Try a signature. ``ticket`` comes back with every reply about it."""
+    """Try a signature. ``ticket`` comes back with every reply about it. Without ``compare`` no reference is computed:
+    the process may have died of it before."""
 
     ticket: int
     signature: Signature
     seed: int = 0
     limits: Limits = Limits()
+    compare: bool = True
 
 
 class Hello(msgspec.Struct, tag="hello", frozen=True):
@@ -102,19 +107,26 @@ class Hello(msgspec.Struct, tag="hello", frozen=True):
 
 
 class Unable(msgspec.Struct, tag="unable", frozen=True):
-    """The worker cannot start: torch_npu does not import, or there is no such device."""
+    """The worker cannot start. ``for_good``: nor can another (torch_npu does not import, there is no such device)."""
 
     reason: str
+    for_good: bool = False
 
 
 class Progress(msgspec.Struct, tag="progress", frozen=True):
+    """A stage begins. ``so_far`` is what is known already, should the process not survive it."""
+
     ticket: int
     stage: Stage
+    so_far: Outcome | None = None
 
 
 class Done(msgspec.Struct, tag="done", frozen=True):
+    """``healthy`` is false where the device did not compute any more after the operator raised."""
+
     ticket: int
     outcome: Outcome
+    healthy: bool = True
 
 
 Request = Run
