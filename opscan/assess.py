@@ -12,6 +12,8 @@ from opscan.assessment import (
     AssessedOp,
     Assessment,
     FailOn,
+    Launch,
+    LaunchedTensor,
     ModelInfo,
     Substitution,
     Summary,
@@ -20,7 +22,7 @@ from opscan.assessment import (
 )
 from opscan.cost import estimate
 from opscan.gate import decide
-from opscan.inventory import Finding, Inventory, Location, OpCall, TensorSpec
+from opscan.inventory import Finding, Inventory, KernelLaunch, Location, Observed, OpCall, TensorSpec
 from opscan.matrix.query import Matrix
 from opscan.rules.registry import RULES
 from opscan.text import Text
@@ -48,7 +50,7 @@ def judge_calls(inventory: Inventory, matrix: Matrix) -> list[Judged]:
     groups: dict[tuple[object, ...], Judged] = {}
     for call in inventory.calls:
         # Calls that differ in shapes alone are judged alike; a model repeats few of these signatures many times.
-        signature = (call.name, _dtypes(call.inputs), _dtypes(call.outputs), call.attributes, call.parts)
+        signature = (call.name, _dtypes(call.inputs), _dtypes(call.outputs), call.attributes, call.parts, call.observed)
         ruling = rulings.get(signature)
         if ruling is None:
             ruling = rulings[signature] = judge.call(call)
@@ -76,7 +78,7 @@ def assemble(
     warnings: tuple[Text, ...] = (),
 ) -> Assessment:
     """Everything a report needs. ``substitutions`` are by index into ``judged``."""
-    ops = tuple(_entry(entry, substitutions.get(i, ())) for i, entry in enumerate(judged))
+    ops = tuple(_entry(entry, matrix, substitutions.get(i, ())) for i, entry in enumerate(judged))
     findings = assess_findings(inventory.findings)
     summary = summarise(ops)
     return Assessment(
@@ -114,8 +116,9 @@ def summarise(ops: Iterable[AssessedOp]) -> Summary:
     return Summary(ops=len(entries), calls=sum(op.count for op in entries), **counts)
 
 
-def _entry(entry: Judged, substitutions: tuple[Substitution, ...]) -> AssessedOp:
+def _entry(entry: Judged, matrix: Matrix, substitutions: tuple[Substitution, ...]) -> AssessedOp:
     call, ruling = entry.example, entry.ruling
+    observed = call.observed or Observed()
     return AssessedOp(
         name=call.name,
         verdict=ruling.verdict,
@@ -134,7 +137,21 @@ def _entry(entry: Judged, substitutions: tuple[Substitution, ...]) -> AssessedOp
         routes={"eager": ruling.verdict, "graph": "unknown", "offline": "unknown"},
         parts=tuple(part.name for part in call.parts),
         facts=ruling.facts,
+        launches=tuple(_launch(launch, matrix) for launch in observed.launches),
+        copies=observed.copies,
     )
+
+
+def _launch(launch: KernelLaunch, matrix: Matrix) -> Launch:
+    names = iter(matrix.names_of(launch))
+    tensors = []
+    for argument in launch.arguments:
+        name = next(names, "")
+        formats = argument.formats or ("",) * len(argument.tensors)
+        if argument.kind in ("T", "L"):
+            pairs = zip(argument.tensors, formats, strict=True)
+            tensors += [LaunchedTensor(name, spec.dtype, spec.shape, layout) for spec, layout in pairs]
+    return Launch(launch.api, tuple(tensors))
 
 
 def _locations(calls: Iterable[OpCall]) -> tuple[Location, ...]:

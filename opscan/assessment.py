@@ -72,9 +72,28 @@ class Substitution:
 
 
 @dataclass(frozen=True, slots=True)
+class LaunchedTensor:
+    """A tensor that a kernel was given: the documented name of its parameter, empty where no signature fits, and CANN's
+    storage format (``ND``, ``NCHW``)."""
+
+    name: str
+    dtype: str
+    shape: tuple[Dim, ...]
+    format: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A kernel that torch_npu was seen to launch for the example call: its API and the tensors among its arguments."""
+
+    api: str
+    tensors: tuple[LaunchedTensor, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class AssessedOp:
     """One (name, phase, dtypes, verdict), with one example of its shapes. ``facts`` fill the rule's message in any
-    language.
+    language. ``launches`` and ``copies`` (between host and device) are what a rehearsal saw for the example.
     """
 
     name: str
@@ -94,6 +113,8 @@ class AssessedOp:
     routes: dict[str, str] = field(default_factory=dict)
     parts: tuple[str, ...] = ()
     facts: dict[str, str] = field(default_factory=dict)
+    launches: tuple[Launch, ...] = ()
+    copies: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,11 +37,13 @@ class KernelArgument:
     """One argument of a kernel launch. ``kind``: ``T`` tensor, ``L`` tensor list, ``S`` scalar, ``I B F Z`` arrays of
     int, bool, float, scalar, ``v`` a plain value, ``0`` null or zero. A scalar is a tensor spec without dimensions.
     ``formats`` are CANN's storage formats of the tensors (``ND``, ``NCHW``, ``FRACTAL_NZ``), in the same order.
+    ``name`` is that of the parameter, where the launch tells it: a graph-engine operator's own.
     """
 
     kind: str
     tensors: tuple[TensorSpec, ...] = ()
     formats: tuple[str, ...] = ()
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +125,10 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """How an inventory was obtained. ``approximate``: the host's torch is not the target's, so decompositions may
+    """How an inventory was obtained. ``engine``: ``virtual`` (a virtual device), ``rehearse`` (the real adapter on a
+    simulated runtime) or ``cpu``. ``approximate``: the host's torch is not the target's, so decompositions may
     differ. ``complete`` is false where a value that depends on data was assumed; ``unseen`` says in words what was
-    not seen."""
+    not seen. ``values``: whether results were computed; ``values_note`` says why only in part."""
 
     tracer: str
     engine: str
@@ -134,6 +137,8 @@ class Trace:
     complete: bool
     unseen: tuple[str, ...] = ()
     attempts: tuple[Attempt, ...] = ()
+    values: Literal["none", "partly", "computed"] = "none"
+    values_note: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from opscan.assess import Judged, assemble, judge_calls
 from opscan.assessment import Assessment, FailOn, Substitution
-from opscan.errors import OpscanError
-from opscan.inventory import OpCall
+from opscan.engine import EngineChoice, choose
+from opscan.errors import LoadError, MatrixError, ModelError, OpscanError
+from opscan.inventory import Attempt, OpCall
 from opscan.loading.inputs import InputSpec
 from opscan.loading.reference import PythonFileReference
 from opscan.matrix.query import Matrix
 from opscan.matrix.releases import installed_torch, resolve_target
 from opscan.substitution import registry
 from opscan.substitution.interface import CheckResult, Match
+from opscan.target import Target
 from opscan.text import Text
 from opscan.worker.host import Worker
 from opscan.worker.protocol import Check, Checked, Release, Scan
@@ -34,21 +36,46 @@ class ScanRequest:
     soc: str | None = None
     train: bool = False
     fail_on: FailOn = "unsupported"
+    engine: EngineChoice = "auto"
 
 
 def scan(request: ScanRequest, progress: Callable[[str], None]) -> Assessment:
     """Trace, judge, look for replacements and prove them. Raises OpscanError."""
+    target, _ = _target(request)
+    chosen = choose(request.engine, target, progress)
+    attempts = (Attempt("dispatch", False, f"rehearse: {chosen.refused}"),) if chosen.refused else ()
+    try:
+        with Worker(chosen.engine) as worker:
+            progress("starting torch" if chosen.engine.name == "virtual" else "starting torch_npu")
+            return scan_with(worker, request, progress, attempts)
+    except (LoadError, ModelError, MatrixError):
+        raise
+    except OpscanError as error:
+        if request.engine != "auto" or chosen.engine.name == "virtual":
+            raise
+        attempts = (Attempt("dispatch", False, f"rehearse: {error.message}"),)
     progress("starting torch")
     with Worker() as worker:
-        return scan_with(worker, request, progress)
+        return scan_with(worker, request, progress, attempts)
 
 
-def scan_with(worker: Worker, request: ScanRequest, progress: Callable[[str], None]) -> Assessment:
-    """The same in a worker that runs already: several scans may share one, with what a model leaves behind."""
-    target, warnings = resolve_target(request.torch_npu, request.cann, request.soc, host_torch=installed_torch())
+def _target(request: ScanRequest) -> tuple[Target, tuple[Text, ...]]:
+    return resolve_target(request.torch_npu, request.cann, request.soc, host_torch=installed_torch())
+
+
+def scan_with(
+    worker: Worker, request: ScanRequest, progress: Callable[[str], None], attempts: tuple[Attempt, ...] = ()
+) -> Assessment:
+    """The same in a worker that runs already: several scans may share one, with what a model leaves behind.
+
+    ``attempts`` are those made before.
+    """
+    target, warnings = _target(request)
     matrix = Matrix.load(target)
     release = release_for(matrix)
     inventory = worker.scan(Scan(request.reference, request.inputs, release, request.train), progress).inventory
+    trace = replace(inventory.trace, attempts=(*attempts, *inventory.trace.attempts))
+    inventory = replace(inventory, trace=trace)
     progress("judging operators")
     judged = judge_calls(inventory, matrix)
     substitutions = _Substitutions(worker, matrix, release, progress).find(judged)

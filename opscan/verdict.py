@@ -39,6 +39,7 @@ _NESTED = ("aten::_nested_tensor_from_mask", "aten::_nested_tensor_from_tensor_l
 _RULE_OF_CODE: dict[ClaimCode, str] = {
     "dtype": "OPS104",
     "soc": "OPS105",
+    "rank": "OPS110",
     "raises": "OPS106",
     "conflict": "OPS303",
     "arguments": "OPS304",
@@ -158,7 +159,7 @@ class Judge:
     # --- what does its kernel take? -----------------------------------------------------------------------------
 
     def _native(self, call: OpCall, registration: Registration, registered: Evidence) -> Ruling:
-        if registration.hidden_cpu:
+        if registration.hidden_cpu and not (call.observed and call.observed.launches):
             return Ruling("slow", "OPS201", self._facts(call), evidence=(registered,))
         return self._by_kernels(call, registered)
 
@@ -174,11 +175,17 @@ class Judge:
             )
         results = tuple(spec.dtype for spec in call.outputs)
         rank = len(call.inputs[0].shape) if call.inputs else None
-        claim = self.matrix.kernels(call.name, call.dtypes, results if call.inputs else (), rank)
+        results = results if call.inputs else ()
+        if call.observed is None:
+            claim = self.matrix.kernels(call.name, call.dtypes, results, rank)
+        else:
+            claim = self.matrix.launched(call.name, call.dtypes, results, rank, call.observed)
         evidence = (registered, *claim.evidence)
         facts = self._facts(call, claim)
         if claim.status != "supported":
             rule = _RULE_OF_CODE.get(claim.code, "OPS302")
+            if claim.code == "rank" and claim.status == "unknown":
+                rule = "OPS303"
             if claim.code == "dtype" and not claim.api:
                 rule = "OPS107"
             return Ruling(claim.status, rule, facts, claim.kernels, evidence, claim.conflicts)

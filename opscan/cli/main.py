@@ -8,6 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 from opscan import __version__
+from opscan.cli import options
 from opscan.cli.failing import guarded
 from opscan.cli.matrix_app import matrix_app
 
@@ -50,48 +51,29 @@ def _global(
 
 @app.command()
 def scan(
-    model: Annotated[str, typer.Argument(help="A Python file that builds the model: model.py or model.py:Name.")],
-    input_shape: Annotated[
-        list[str] | None,
-        typer.Option("--input-shape", metavar="1,3,224,224", help="Shape of a positional input; repeat for more."),
-    ] = None,
-    input: Annotated[
-        list[str] | None,
-        typer.Option("--input", metavar="NAME=1x128:int64", help="Shape and dtype of a named input; repeat for more."),
-    ] = None,
-    train: Annotated[
-        bool, typer.Option("--train", help="Add the backward pass and an optimizer step (AdamW).")
-    ] = False,
-    torch_npu: Annotated[
-        str | None,
-        typer.Option("--torch-npu", metavar="RELEASE", help="torch_npu release. Default: for the installed torch."),
-    ] = None,
-    cann: Annotated[
-        str | None, typer.Option("--cann", metavar="RELEASE", help="CANN release. Default: the one torch_npu names.")
-    ] = None,
-    soc: Annotated[
-        str | None, typer.Option("--soc", metavar="SOC", help="SoC. Default: ascend910b (Atlas A2).")
-    ] = None,
-    fail_on: Annotated[
+    model: options.Model,
+    input_shape: options.InputShapes = None,
+    input: options.Inputs = None,
+    train: options.Train = False,
+    torch_npu: options.TorchNpu = None,
+    cann: options.Cann = None,
+    soc: options.Soc = None,
+    engine: Annotated[
         str,
         typer.Option(
-            "--fail-on",
-            metavar="unsupported|fallback|slow|unknown|never",
-            help="Worst verdict that still fails the scan (exit code 1).",
+            "--engine",
+            metavar="auto|virtual|rehearse",
+            help="What runs the model: a virtual device, or the real torch_npu on a simulated CANN. "
+            "auto: torch_npu where the target's release is at hand.",
         ),
-    ] = "unsupported",
-    strict: Annotated[bool, typer.Option("--strict", help="Exit with 3 where the trace is not complete.")] = False,
-    html: Annotated[
-        str, typer.Option("--html", metavar="PATH", help="Where to write the report; - is stdout.")
-    ] = "opscan-report.html",
-    json: Annotated[
-        str | None, typer.Option("--json", metavar="PATH", help="Write the result as JSON; - is stdout.")
-    ] = None,
-    lang: Annotated[
-        str | None,
-        typer.Option("--lang", metavar="en|zh", help="Language of the summary and the report. Default: the locale's."),
-    ] = None,
-    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+    ] = "auto",
+    rehearse: Annotated[bool, typer.Option("--rehearse", help="Short for --engine rehearse.")] = False,
+    fail_on: options.FailOn = "unsupported",
+    strict: options.Strict = False,
+    html: options.Html = "opscan-report.html",
+    json: options.Json = None,
+    lang: options.Language = None,
+    debug: options.Debug = False,
 ) -> None:
     """Scan a model: which operators run on the NPU, which are slow, fall back or fail."""
     from opscan.cli.scan_command import ScanArguments, run
@@ -104,6 +86,7 @@ def scan(
         torch_npu,
         cann,
         soc,
+        "rehearse" if rehearse else engine,
         fail_on,
         strict,
         html,
@@ -111,6 +94,64 @@ def scan(
         lang,
     )
     raise typer.Exit(guarded(lambda: run(arguments), debug))
+
+
+@app.command()
+def rehearse(
+    model: Annotated[str | None, typer.Argument(help="A Python file that builds the model.")] = None,
+    input_shape: options.InputShapes = None,
+    input: options.Inputs = None,
+    train: options.Train = False,
+    setup: Annotated[
+        str | None,
+        typer.Option(
+            "--setup",
+            metavar="RELEASE",
+            help="Make an environment with this torch_npu release in the user cache (downloads it).",
+        ),
+    ] = None,
+    remove: Annotated[
+        str | None, typer.Option("--remove", metavar="RELEASE", help="Delete the environment of a release.")
+    ] = None,
+    environments: Annotated[bool, typer.Option("--list", help="List the environments at hand.")] = False,
+    torch_npu: options.TorchNpu = None,
+    cann: options.Cann = None,
+    soc: options.Soc = None,
+    fail_on: options.FailOn = "unsupported",
+    strict: options.Strict = False,
+    html: options.Html = "opscan-report.html",
+    json: options.Json = None,
+    lang: options.Language = None,
+    debug: options.Debug = False,
+) -> None:
+    """Run a model on the real torch_npu over a simulated CANN, without an NPU, and judge what it launched."""
+    from opscan.cli.rehearse_command import manage
+    from opscan.cli.scan_command import ScanArguments, run
+
+    def go() -> int:
+        if model is None or setup or remove or environments:
+            code = manage(setup, remove, environments)
+            if model is None:
+                return code
+        return run(
+            ScanArguments(
+                model,
+                tuple(input_shape or ()),
+                tuple(input or ()),
+                train,
+                torch_npu or setup,
+                cann,
+                soc,
+                "rehearse",
+                fail_on,
+                strict,
+                html,
+                json,
+                lang,
+            )
+        )
+
+    raise typer.Exit(guarded(go, debug))
 
 
 @app.command()

@@ -28,6 +28,7 @@ class ScanArguments:
     torch_npu: str | None
     cann: str | None
     soc: str | None
+    engine: str
     fail_on: str
     strict: bool
     html: str
@@ -37,6 +38,7 @@ class ScanArguments:
 
 def run(arguments: ScanArguments) -> int:
     """Scan, write the outputs, print the summary; return the exit code."""
+    from opscan.engine import EngineChoice
     from opscan.loading.inputs import parse_input, parse_input_shape
     from opscan.loading.reference import parse_reference
     from opscan.rendering.write import check_writable
@@ -44,6 +46,7 @@ def run(arguments: ScanArguments) -> int:
 
     lang = language(arguments.lang)
     fail_on = choice("--fail-on", arguments.fail_on, get_args(FailOn))
+    engine = choice("--engine", arguments.engine, get_args(EngineChoice))
     _check_outputs(arguments)
     request = ScanRequest(
         parse_reference(arguments.model),
@@ -53,6 +56,7 @@ def run(arguments: ScanArguments) -> int:
         arguments.soc,
         arguments.train,
         fail_on,  # type: ignore[arg-type]
+        engine,  # type: ignore[arg-type]
     )
     for path in _outputs(arguments):
         check_writable(path)
@@ -100,9 +104,10 @@ def _write(assessment: Assessment, arguments: ScanArguments, lang: Lang) -> None
 
 def _exit_code(assessment: Assessment, strict: bool) -> int:
     """Incomplete beats a failed gate: what was not seen may be worse. A tracer that failed part-way is always
-    incomplete.
+    incomplete, unless another took its place.
     """
-    failed = any(not attempt.ok for attempt in assessment.trace.attempts)
+    attempts = assessment.trace.attempts
+    failed = bool(attempts) and not attempts[-1].ok
     if failed or (strict and not assessment.trace.complete):
         return INCOMPLETE
     return 0 if assessment.gate.passed else FAILED_GATE

@@ -11,6 +11,7 @@ from opscan.assessment import Evidence
 ClaimCode = Literal[
     "ok",
     "dtype",  # a kernel's parameter does not list the dtype
+    "rank",  # a kernel's parameter does not take so many dimensions
     "soc",  # the kernel's API is documented as absent on the SoC
     "raises",  # the adapter itself refused these dtypes when it was observed
     "conflict",  # sources disagree

@@ -8,6 +8,7 @@ where sources disagree.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -37,13 +38,25 @@ class Judgement:
     conflicts: tuple[str, ...] = ()
 
 
-def align(
-    signatures: tuple[Signature, ...], arguments: tuple[Argument, ...]
-) -> list[tuple[str, tuple[str, ...]]] | None:
-    """(parameter name, dtypes) of the tensors of a launch by the first signature that fits; None where none does."""
+Named = list[tuple[str, Argument]]
+
+
+def align(signatures: tuple[Signature, ...], arguments: tuple[Argument, ...]) -> Named | None:
+    """(parameter name, argument) of the tensors of a launch by the first signature that fits; None where none does."""
     for signature in signatures:
         if len(signature) == len(arguments) and all(map(_fits, arguments, signature)):
             return _named(signature, arguments)
+    return None
+
+
+def names_of(launch: Launch, api: Api | None) -> tuple[str, ...] | None:
+    """The documented name of each argument of a launch, in order; None where no signature fits."""
+    if api is None:
+        return None
+    legacy = launch.api.startswith(LEGACY)
+    for signature in api.signatures[:1] if legacy else _named_first(api):
+        if len(signature) == len(launch.arguments) and all(map(_fits, launch.arguments, signature)):
+            return tuple(name for _, name in signature)
     return None
 
 
@@ -52,17 +65,15 @@ def _named_first(api: Api) -> tuple[Signature, ...]:
     return tuple(sorted(api.signatures, key=lambda s: sum(k in "TL" and name not in api.params for k, name in s)))
 
 
-def align_legacy(inputs: Signature, arguments: tuple[Argument, ...]) -> list[tuple[str, tuple[str, ...]]] | None:
+def align_legacy(inputs: Signature, arguments: tuple[Argument, ...]) -> Named | None:
     """As ``align`` for a graph-engine operator: inputs come in the order of its op-info, trailing ones may be left
     out.
     """
     return _named(inputs, arguments) if len(arguments) <= len(inputs) else None
 
 
-def _named(signature: Signature, arguments: tuple[Argument, ...]) -> list[tuple[str, tuple[str, ...]]]:
-    return [
-        (name, a.dtypes) for a, (kind, name) in zip(arguments, signature, strict=False) if kind in "TL" and a.dtypes
-    ]
+def _named(signature: Signature, arguments: tuple[Argument, ...]) -> Named:
+    return [(name, a) for a, (kind, name) in zip(arguments, signature, strict=False) if kind in "TL" and a.dtypes]
 
 
 def _fits(argument: Argument, parameter: tuple[str, str]) -> bool:
@@ -88,11 +99,15 @@ def judge(launch: Launch, api: Api | None, cann: str) -> Judgement:
     if tensors is None:
         detail = f"no documented signature of {launch.api} fits the arguments seen"
         return Judgement("unknown", "undocumented", launch.api, detail=detail)
-    facts = [(name, dtype, api.params.get(name)) for name, dtypes in tensors for dtype in dtypes]
+    facts = [(name, dtype, api.params.get(name)) for name, argument in tensors for dtype in argument.dtypes]
     creates = _creates(api)
     for name, dtype, parameter in facts:
         if parameter is not None and not _accepts(parameter, dtype, creates):
             return _refusal(launch.api, name, dtype, parameter, cann)
+    for name, argument in tensors:
+        for rank in argument.ranks:
+            if (parameter := api.params.get(name)) is not None and not rank_fits(parameter, rank):
+                return _refused_rank(launch.api, name, rank, parameter, cann)
     inputs = {(name, dtype) for name, dtype, parameter in facts if parameter is None or parameter.io != "out"}
     used = [parameter for _, _, parameter in facts if parameter is not None]
     return Judgement(
@@ -115,14 +130,14 @@ def _slow_dtype(api: Api, inputs: set[tuple[str, str]]) -> str:
     return min((d for name, d in inputs if d in api.ai_cpu or f"{name}:{d}" in api.ai_cpu), default="")
 
 
-def _slow_cast(api: Api, tensors: list[tuple[str, tuple[str, ...]]]) -> str:
+def _slow_cast(api: Api, tensors: Named) -> str:
     """The conversion between the two tensors of a launch, where it is not one of those that the AI Core does.
 
     ``aclnnInplaceCopy`` names the destination first, ``aclnnCast`` the source.
     """
     if not api.ai_core_casts or len(tensors) != 2:
         return ""
-    dtypes = {name: kinds[0] for name, kinds in tensors}
+    dtypes = {name: argument.dtypes[0] for name, argument in tensors}
     source, onto = (dtypes.get("src", dtypes.get("self", "")), dtypes.get("selfRef", dtypes.get("out", "")))
     return "" if source == onto or (source, onto) in api.ai_core_casts else f"{source} → {onto}"
 
@@ -148,6 +163,24 @@ def _refusal(api: str, name: str, dtype: str, parameter: Parameter, cann: str) -
         detail = f"{api}.{name} is not listed at CANN {cann}; CANN {parameter.borrowed} lists it without {dtype}"
         return Judgement("unknown", "undocumented", api, name, dtype, detail)
     return Judgement("unsupported", "dtype", api, name, dtype, corrected=_ids(parameter.corrected))
+
+
+def rank_fits(parameter: Parameter, rank: int) -> bool:
+    """Whether a parameter takes tensors of so many dimensions. One without dimensions fits where one dimension does."""
+    if not parameter.ranks or parameter.io == "out":
+        return True
+    lists = [part.partition("-") for part in parameter.ranks.split("|")]
+    spans = [(int(low), int(high or low)) for low, _, high in lists]
+    return any(low <= max(rank, min(low, 1)) <= high for low, high in spans)
+
+
+def _refused_rank(api: str, name: str, rank: int, parameter: Parameter, cann: str) -> Judgement:
+    """More dimensions than any list allows are refused; fewer may be what a page does not care to say."""
+    most = max(int(number) for number in re.findall(r"\d+", parameter.ranks))
+    detail = f"{rank} dimensions, and {parameter.ranks} are listed at CANN {cann}"
+    if rank > most:
+        return Judgement("unsupported", "rank", api, name, str(rank), detail, corrected=_ids(parameter.corrected))
+    return Judgement("unknown", "rank", api, name, str(rank), f"{api}.{name} has {detail}")
 
 
 def _ids(*names: str) -> frozenset[str]:

@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from opscan.inventory import KernelArgument, KernelLaunch
+
 #: A copy to or from the host for which the caller waits (``aclrtMemcpy``), and an asynchronous one to the host.
 COPY_WORDS = frozenset({"copy", "D2H"})
 
@@ -22,10 +24,14 @@ LEGACY = "GE "
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One argument of a kernel: its kind letter, and dtypes where it holds tensors or a scalar."""
+    """One argument of a kernel: its kind letter, and dtypes where it holds tensors or a scalar.
+
+    ``ranks``: the numbers of dimensions of its tensors, in the same order; empty where they are not known.
+    """
 
     kind: str
     dtypes: tuple[str, ...] = ()
+    ranks: tuple[int, ...] = field(default=(), compare=False)
 
     def __str__(self) -> str:
         return f"{self.kind}:{','.join(self.dtypes)}" if self.dtypes else self.kind
@@ -62,6 +68,21 @@ def parse_launch(text: str) -> Launch | None:
 def _argument(word: str) -> Argument:
     kind, _, dtypes = word.partition(":")
     return Argument(kind, tuple(dtypes.split(",")) if dtypes else ())
+
+
+def of_observed(launch: KernelLaunch) -> Launch:
+    """A launch that was seen with its shapes, as one to judge."""
+    return Launch(
+        launch.api,
+        tuple(_of_argument(argument) for argument in launch.arguments),
+        tuple(spec.dtype for spec in launch.results),
+    )
+
+
+def _of_argument(argument: KernelArgument) -> Argument:
+    dtypes = tuple(spec.dtype for spec in argument.tensors)
+    ranks = tuple(len(spec.shape) for spec in argument.tensors) if argument.kind in ("T", "L") else ()
+    return Argument(argument.kind, dtypes, ranks)
 
 
 def split_events(text: str) -> tuple[str, ...]:

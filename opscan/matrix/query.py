@@ -9,12 +9,13 @@ from pathlib import Path
 
 from opscan.assessment import Evidence
 from opscan.errors import MatrixError
+from opscan.inventory import KernelLaunch, Observed
 from opscan.matrix.claims import KernelClaim, Registration
 from opscan.matrix.data import find_table, matrix_roots
 from opscan.matrix.files import Correction, ObservedOp, OpEntry, Row, Statement
 from opscan.matrix.graph_engine import judge_launch
-from opscan.matrix.join import Judgement, judge
-from opscan.matrix.launches import LEGACY, parse_launch
+from opscan.matrix.join import Judgement, judge, names_of
+from opscan.matrix.launches import COPY_WORDS, LEGACY, Launch, of_observed, parse_launch
 from opscan.matrix.releases import cann_tables, load_overrides, load_releases, nearness, torch_npu_releases
 from opscan.matrix.rows import match_rows
 from opscan.matrix.tables import (
@@ -141,6 +142,44 @@ class Matrix:
             return claims[0]
         return _by_nearest(claims, self.cann, self.target.cann)
 
+    def launched(
+        self, name: str, dtypes: tuple[str, ...], results: tuple[str, ...], rank: int | None, observed: Observed
+    ) -> KernelClaim:
+        """What is documented of the very launches that a call made: its ranks are known, and no other call stands for
+        it. A reviewed statement comes first; what launched nothing that is known is as good as not seen.
+        """
+        for statement in self.statements:
+            if _answers(statement, name, dtypes + results, rank):
+                return _stated(statement)
+        row = Row(
+            kernels=tuple(dict.fromkeys(str(of_observed(launch)) for launch in observed.launches)),
+            copies=sum(copy in COPY_WORDS for copy in observed.copies),
+            refused=observed.raised,
+        )
+        if not self.cann or (not computes(row) and not row.copies):
+            return self.kernels(name, dtypes, results, rank)
+        evidence = Evidence("observed", self.target.torch_npu, "this model, on a simulated runtime")
+        launches = tuple(dict.fromkeys(map(of_observed, observed.launches)))
+        claims = [
+            combine((row,), [_judged(launches, table)], Grounds(evidence, table, self.corrections))
+            for table in self.cann
+        ]
+        claim = (
+            claims[0] if self.cann[0].release == self.target.cann else _by_nearest(claims, self.cann, self.target.cann)
+        )
+        if claim.code == "undocumented":  # the release may lack the API: then the adapter takes another way there
+            known = self.kernels(name, dtypes, results, rank)
+            return claim if known.status == "unknown" else known
+        return claim
+
+    def names_of(self, launch: KernelLaunch) -> tuple[str, ...]:
+        """The documented name of each argument of a launch; empty names where no signature fits."""
+        seen = of_observed(launch)
+        for table in self.cann:
+            if (names := names_of(seen, table.apis.get(launch.api))) is not None:
+                return names
+        return ("",) * len(launch.arguments)
+
     def observed_rows(self, name: str) -> tuple[Row, ...]:
         """Every row that may tell of an operator on the target's release, the nearest observed release first."""
         return tuple(row for rows, _ in self._observations(name, self.target.cann) for row in rows)
@@ -235,7 +274,10 @@ def _launched(row: Row) -> set[str]:
 
 
 def _judge(row: Row, cann: CannTable) -> list[Judgement]:
-    launches = [launch for text in row.kernels if (launch := parse_launch(text)) is not None]
+    return _judged(tuple(launch for text in row.kernels if (launch := parse_launch(text)) is not None), cann)
+
+
+def _judged(launches: tuple[Launch, ...], cann: CannTable) -> list[Judgement]:
     narrows = cann.soc in _NARROWING
     return [
         judge_launch(launch, cann.ge.get(launch.api.removeprefix(LEGACY)), cann.release, narrows)

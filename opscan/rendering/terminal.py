@@ -240,6 +240,9 @@ def _coverage(assessment: Assessment, lang: Lang) -> str:
 def _trace(assessment: Assessment, lang: Lang) -> str:
     trace = assessment.trace
     parts = [f"{trace.tracer} ({trace.engine}), torch {trace.host_torch}"]
+    if trace.engine == "rehearse":
+        parts.append(text(f"terminal.values.{trace.values}", lang))
+    parts += [attempt.reason for attempt in trace.attempts[:-1] if attempt.reason]
     if trace.approximate:
         parts.append(text("terminal.approximate", lang))
     if not trace.complete:

@@ -29,6 +29,7 @@ from opscan.tracing.execution import Execution
 from opscan.tracing.host import composite_key, kernels_in_process
 from opscan.tracing.interface import Recipe, TraceOptions
 from opscan.tracing.process_state import restored
+from opscan.tracing.python_values import answered
 from opscan.tracing.recorder import Recorder
 from opscan.tracing.redirect import redirected
 from opscan.tracing.source import SourceLocator
@@ -121,6 +122,7 @@ class _Run:
             stack.enter_context(self.fake_mode)
             stack.enter_context(self.recorder)
             stack.enter_context(redirected(self.recorder))
+            stack.enter_context(answered(self.recorder))
             stack.enter_context(untied_conversion())
             try:
                 self._run()

@@ -1,9 +1,8 @@
 """Lets code written for CUDA run on the traced device, and notes every place that names CUDA or forgets the device.
 
 What ``torch_npu.contrib.transfer_to_npu`` does at run time, done here for a trace: ``cuda`` becomes ``npu``. In
-addition the user's own factory calls without a device follow the traced device while the model runs, and conversions
-to Python or numpy values answer from what is known. Patches, not a TorchFunctionMode: modules take other paths while
-such a mode is active (``nn.MultiheadAttention``), which would show.
+addition the user's own factory calls without a device follow the traced device while the model runs. Patches, not a
+TorchFunctionMode: modules take other paths while such a mode is active (``nn.MultiheadAttention``), which would show.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ from torch._subclasses.fake_tensor import FakeTensor
 from torch.overrides import _get_current_function_mode_stack
 from torch.utils._device import DeviceContext
 
-from opscan.tracing import values
 from opscan.tracing.cuda import is_cuda, patch_cuda
 from opscan.tracing.patches import Patches
 
@@ -32,7 +30,6 @@ class Observer(Protocol):
 
     def cuda_named(self, what: str) -> None: ...
     def device_forgotten(self, factory: str) -> bool: ...
-    def python_value(self, tensor: torch.Tensor, what: str) -> torch.Tensor: ...
     def is_torch_calling(self) -> bool: ...
     def is_user_calling(self) -> bool: ...
     def lifted(self, tensor: torch.Tensor) -> None: ...
@@ -49,7 +46,6 @@ def redirected(observer: Observer) -> Iterator[None]:
     try:
         _patch_factories(patches, observer)
         patch_cuda(patches, observer)
-        _patch_conversions(patches, observer)
         _patch_inference_mode(patches)
         yield
     finally:
@@ -146,61 +142,6 @@ def _default_device() -> torch.device | None:
         return None
     modes = _get_current_function_mode_stack()
     return next((mode.device for mode in reversed(modes) if isinstance(mode, DeviceContext)), None)
-
-
-def _patch_conversions(patches: Patches, observer: Observer) -> None:
-    numpy, tolist = torch.Tensor.numpy, torch.Tensor.tolist
-
-    def to_numpy(self: torch.Tensor, *, force: bool = False) -> Any:
-        if not isinstance(self, FakeTensor):
-            return numpy(self, force=force)
-        if force:
-            self = self.detach().cpu()
-        if self.device.type == observer.device.type and observer.device.type != "cpu":
-            raise TypeError(f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() first.")
-        with values.computing():
-            return numpy(observer.python_value(self, "numpy()"))
-
-    def to_list(self: torch.Tensor) -> Any:
-        if not isinstance(self, FakeTensor):
-            return tolist(self)
-        held = self.cpu()
-        with values.computing():
-            return tolist(observer.python_value(held, "tolist()"))
-
-    def array(self: torch.Tensor, dtype: Any = None, **kwargs: Any) -> Any:
-        found = self.numpy()
-        return found if dtype is None else found.astype(dtype, copy=False)
-
-    patches.set(torch.Tensor, "numpy", to_numpy)
-    for owner in (torch.Tensor, FakeTensor):  # a fake tensor has one of its own, which asks for each element
-        patches.set(owner, "tolist", to_list)
-    patches.set(torch.Tensor, "__array__", array)
-    patches.set(torch.Tensor, "pin_memory", lambda self, *args, **kwargs: self)
-    _patch_indexing(patches, observer)
-
-
-def _patch_indexing(patches: Patches, observer: Observer) -> None:
-    """``x[[0, 2]]`` makes its index tensor below the dispatch modes, on the device: make it as ``torch.tensor`` is
-    made here.
-    """
-    get, put = torch.Tensor.__getitem__, torch.Tensor.__setitem__
-
-    def convert(self: torch.Tensor, index: Any) -> Any:
-        if not isinstance(self, FakeTensor) or self.device.type == "cpu":
-            return index
-        if isinstance(index, tuple):
-            return tuple(_as_index(part, self.device) for part in index)
-        return _as_index(index, self.device)
-
-    patches.set(torch.Tensor, "__getitem__", lambda self, index: get(self, convert(self, index)))
-    patches.set(torch.Tensor, "__setitem__", lambda self, index, value: put(self, convert(self, index), value))
-
-
-def _as_index(part: Any, device: torch.device) -> Any:
-    if isinstance(part, (list, range)) and len(part) > 0 and all(type(i) in (int, bool) for i in part):
-        return torch.tensor(list(part), device=device)
-    return part
 
 
 def _patch_inference_mode(patches: Patches) -> None:

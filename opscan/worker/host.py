@@ -8,8 +8,10 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
+from typing import Literal
 
 import msgspec
 
@@ -22,20 +24,33 @@ from opscan.worker.protocol import Check, Checked, Failed, Progress, Reply, Requ
 _ENVIRONMENT = {"TORCH_DEVICE_BACKEND_AUTOLOAD": "0", "PYTORCH_JIT": "0", "TORCHDYNAMO_DISABLE": "1"}
 
 
+EngineName = Literal["virtual", "rehearse"]
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """What runs the model: the engine's name, the interpreter it needs, and environment variables besides."""
+
+    name: EngineName = "virtual"
+    interpreter: str = sys.executable
+    environment: dict[str, str] = field(default_factory=dict)
+
+
 class Worker:
     """A child process; a context manager that leaves no process behind."""
 
-    def __init__(self) -> None:
+    def __init__(self, engine: Engine | None = None) -> None:
+        self.engine = engine or Engine()
         self._process: subprocess.Popen[bytes] | None = None
         self._decoder = msgspec.json.Decoder(Reply)
         self._encoder = msgspec.json.Encoder()
 
     def __enter__(self) -> Worker:
         self._process = subprocess.Popen(
-            [sys.executable, str(Path(__file__).with_name("child.py"))],
+            [self.engine.interpreter, str(Path(__file__).with_name("child.py")), self.engine.name],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env={**os.environ, **_ENVIRONMENT},
+            env={**os.environ, **_ENVIRONMENT, **self.engine.environment},
             start_new_session=True,
         )
         return self

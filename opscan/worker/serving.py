@@ -16,23 +16,34 @@ from opscan.errors import OpscanError
 from opscan.worker.protocol import Check, Checked, Failed, Progress, Release, Reply, Request, Scan, Scanned
 
 
-def serve(requests: int, replies: int) -> None:
+def serve(requests: int, replies: int, engine: str) -> None:
     """Read requests until the parent closes the pipe. Torch loads at once, before the first request is there."""
-    from opscan.tracing.dispatch import DispatchTracer
-    from opscan.worker.shield import shield_from_torch_npu
 
     encoder = msgspec.json.Encoder()
 
     def reply(message: Reply) -> None:
         _write_all(replies, encoder.encode(message) + b"\n")
 
-    tracer = DispatchTracer()
+    tracer = _tracer(engine)
     decoder = msgspec.json.Decoder(Request)
     with os.fdopen(requests, "rb") as lines:
         for line in lines:
             request = decoder.decode(line)
-            shield_from_torch_npu(request.release.torch_npu)
+            if engine == "virtual":
+                from opscan.worker.shield import shield_from_torch_npu
+
+                shield_from_torch_npu(request.release.torch_npu)
             reply(_answer(request, tracer, lambda stage: reply(Progress(stage))))
+
+
+def _tracer(engine: str) -> Any:
+    if engine == "rehearse":
+        from opscan.probing.rehearsal.tracer import RehearsalTracer
+
+        return RehearsalTracer()
+    from opscan.tracing.dispatch import DispatchTracer
+
+    return DispatchTracer()
 
 
 def _write_all(descriptor: int, data: bytes) -> None:

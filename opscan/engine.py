@@ -1,0 +1,48 @@
+"""Which engine runs a model: the real torch_npu where the target's release is at hand, a virtual device elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from opscan.errors import OpscanError, UsageError
+from opscan.probing.environment import find
+from opscan.probing.simulator.build import environment_variables, runtime_for
+from opscan.target import Target
+from opscan.worker.host import Engine
+
+EngineChoice = Literal["auto", "virtual", "rehearse"]
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """``refused`` says why the better engine was not taken where one might expect it; empty otherwise."""
+
+    engine: Engine
+    refused: str = ""
+
+
+def choose(asked: EngineChoice, target: Target, progress: Callable[[str], None]) -> Chosen:
+    """The engine for a target. Raises UsageError where a rehearsal is asked for and there is no environment for it,
+    OpscanError where its runtime cannot be built.
+    """
+    if asked == "virtual":
+        return Chosen(Engine())
+    environment = find(target.torch_npu)
+    if environment is None:
+        if asked == "rehearse":
+            raise UsageError(
+                f"A rehearsal for torch_npu {target.torch_npu} needs that release, and it is not installed here.",
+                f"Get it: opscan rehearse --setup {target.torch_npu} — or choose another with --torch-npu "
+                "(opscan rehearse --list shows what is at hand).",
+            )
+        return Chosen(Engine())
+    try:
+        runtime = runtime_for(environment.package, progress=progress)
+    except OpscanError as error:
+        if asked == "rehearse":
+            raise
+        return Chosen(Engine(), error.message)
+    variables = environment_variables(runtime, target.soc, target.cann)
+    return Chosen(Engine("rehearse", str(environment.interpreter), variables))

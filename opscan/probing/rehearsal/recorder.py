@@ -1,0 +1,159 @@
+"""The dispatch mode that runs every operator on the real adapter and writes down what the adapter asked CANN for."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import torch
+from torch.utils._pytree import tree_leaves, tree_map_only
+
+from opscan.inventory import KernelLaunch, Observed
+from opscan.probing.rehearsal.construction import Construction
+from opscan.probing.rehearsal.knowledge import Knowledge, Value
+from opscan.probing.rehearsal.refusals import in_one_line, result_behind
+from opscan.probing.rehearsal.shadow import Expected, Shadow
+from opscan.probing.simulator.events import Copy, Event, Synchronised
+from opscan.tracing.crossing import strays_among
+from opscan.tracing.cuda import is_cuda
+from opscan.tracing.recording import RecordingMode
+from opscan.tracing.signature import qualified
+from opscan.tracing.source import SourceLocator
+
+
+class Runtime(Protocol):
+    """The simulated runtime of this process, as :class:`opscan.probing.simulator.runtime.SimulatedRuntime`."""
+
+    def drain(self) -> tuple[Event, ...]: ...
+    def discard(self) -> None: ...
+    def copy_limit(self, limit: int | None) -> None: ...
+
+
+class RehearsalRecorder(RecordingMode):
+    """``knowledge`` of values is shared by the construction of the model, the shadow and this."""
+
+    def __init__(
+        self,
+        device: torch.device,
+        locator: SourceLocator,
+        parts_of: Callable[[Any], Any],
+        runtime: Runtime,
+        knowledge: Knowledge,
+        construction: Construction,
+        shadow: Shadow,
+    ) -> None:
+        super().__init__(device, locator, parts_of)
+        self.knowledge = knowledge
+        self.shadow = shadow
+        self._runtime = runtime
+        self._construction = construction
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if func.namespace == "prim":
+            return func(*args, **kwargs)
+        if is_cuda(kwargs.get("device")):
+            self.cuda_in_dispatch()
+            kwargs = {**kwargs, "device": self.device}
+        inputs = _tensors((args, kwargs))
+        if not self._is_on_device(inputs, kwargs):
+            return self._on_host(func, args, kwargs, inputs)
+        if strays_among(func, inputs, self.device.type):
+            self.finding("OPS604", {"operator": qualified(func)}, self._locator.locate(sys._getframe(1)))
+            args, kwargs = tree_map_only(torch.Tensor, self._moved, (args, kwargs))
+            inputs = _tensors((args, kwargs))
+        if self._sink is not None:  # a second look at a kernel: its values are computed already
+            return self._looked_at(func, args, kwargs, inputs)
+        expected = self.shadow.compute(func, args, kwargs, inputs)
+        out, raised = self._called(func, args, kwargs, inputs, expected)
+        observed = self._observed(raised)
+        out = self.shadow.settle(func, out, expected)
+        self._note(func, args, kwargs, expected, out)
+        self.record(func, args, kwargs, inputs, out, observed)
+        return out
+
+    # --- running --------------------------------------------------------------------------------------------
+
+    def _called(
+        self, func: Any, args: Any, kwargs: Any, inputs: list[torch.Tensor], expected: Expected
+    ) -> tuple[Any, str]:
+        """What the adapter returns, and with what words it refused the call: then something of the right shape."""
+        self._runtime.discard()
+        blind = expected.value is Value.UNKNOWN
+        if blind:  # what is copied holds nothing, and to copy it would occupy memory
+            self._runtime.copy_limit(0)
+        try:
+            return func(*args, **kwargs), ""
+        except Exception as error:
+            if self.running and (found := result_behind(func, args, kwargs, expected, self.device)) is not None:
+                return found[0], in_one_line(error)
+            raise expected.error or error from error
+        finally:
+            if blind:
+                self._runtime.copy_limit(None)
+
+    def _looked_at(self, func: Any, args: Any, kwargs: Any, inputs: list[torch.Tensor]) -> Any:
+        self._runtime.discard()
+        out = func(*args, **kwargs)
+        self.record(func, args, kwargs, inputs, out, self._observed(""))
+        return out
+
+    def _on_host(self, func: Any, args: Any, kwargs: Any, inputs: list[torch.Tensor]) -> Any:
+        out = self._construction.run(func, args, kwargs, inputs)
+        if self.running:
+            self._ask(func, args, kwargs, self.knowledge.of(inputs))
+        return out
+
+    def _is_on_device(self, inputs: list[torch.Tensor], kwargs: dict[str, Any]) -> bool:
+        device = kwargs.get("device")
+        if device is not None and torch.device(device).type == self.device.type:
+            return True
+        return any(t.device.type == self.device.type for t in inputs)
+
+    def _moved(self, tensor: torch.Tensor) -> torch.Tensor:
+        if tensor.device.type != "cpu" or tensor.dim() == 0:
+            return tensor
+        with self.paused(), self:
+            return tensor.to(self.device)
+
+    # --- what is written down -------------------------------------------------------------------------------
+
+    def _observed(self, raised: str) -> Observed:
+        events = self._runtime.drain()
+        return Observed(
+            launches=tuple(e for e in events if isinstance(e, KernelLaunch)),
+            copies=tuple(e.word for e in events if isinstance(e, Copy) and e.direction in ("H2D", "D2H")),
+            synchronised=any(isinstance(e, Synchronised) for e in events),
+            raised=raised,
+        )
+
+    def _note(self, func: Any, args: Any, kwargs: Any, expected: Expected, out: Any) -> None:
+        """What a user should know of a call besides its verdict."""
+        if not self.running or self._paused:
+            return
+        self._ask(func, args, kwargs, expected.value)
+        asked = kwargs.get("dtype")
+        if asked is torch.float64 and any(t.dtype is torch.float32 for t in _tensors(out)):
+            self.finding("OPS606", {}, self._locator.locate(sys._getframe(1)))
+
+    def _ask(self, func: Any, args: Any, kwargs: Any, value: Value) -> None:
+        """A value that decides how the model goes on: one of many, where it is not the model's own."""
+        if value is Value.CONSTANT or not (what := _asked(func, args, kwargs)):
+            return
+        self.assumed(what, "zeros" if value is Value.UNKNOWN else "the sample input's own value")
+
+
+def _asked(func: Any, args: Any, kwargs: Any) -> str:
+    """What a call tells the host of its data; empty for an operator that tells nothing."""
+    if torch.Tag.data_dependent_output in func.tags:
+        return "a value"
+    if torch.Tag.dynamic_output_shape in func.tags and not (
+        func._schema.name == "aten::index" and not any(t.dtype in (torch.bool, torch.uint8) for t in _tensors(args[1]))
+    ):
+        return "a result whose shape depends on data"
+    return ""
+
+
+def _tensors(tree: Any) -> list[torch.Tensor]:
+    return [leaf for leaf in tree_leaves(tree) if isinstance(leaf, torch.Tensor)]

@@ -1,0 +1,161 @@
+"""Shadow execution: every operator also runs on the CPU, and its result is written into the device's memory.
+
+The simulated runtime launches nothing, so that results would be whatever memory holds, and a model that asks for a
+value (the boxes that a suppression keeps, the token that a loop waits for) would take a wrong turn.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch.utils._pytree import tree_flatten, tree_leaves, tree_map_only, tree_unflatten
+
+from opscan.probing.rehearsal.device_memory import address, on_host
+from opscan.probing.rehearsal.knowledge import Knowledge, Value, is_fresh
+from opscan.probing.rehearsal.references import REFERENCES
+from opscan.tracing.host import is_a_view
+from opscan.tracing.signature import qualified
+
+#: Operators on less than this many bytes are computed even where the rest is too much: lengths, positions, masks.
+_SMALL = 1 << 20
+
+#: The CPU may spend so many seconds on the shadow before only small operators have one.
+_SECONDS = 120.0
+
+
+@dataclass(slots=True)
+class Expected:
+    """What the CPU computed: results in order of their leaves, and what mutated arguments became, by position."""
+
+    value: Value
+    computed: bool = False
+    leaves: list[Any] = field(default_factory=list)
+    mutated: list[tuple[torch.Tensor, torch.Tensor]] = field(default_factory=list)
+    error: Exception | None = None
+
+
+class Shadow:
+    """``memory``: bytes that this process may come to occupy. ``reason`` says, in English, why it was cut short."""
+
+    def __init__(self, knowledge: Knowledge, memory: int, seconds: float = _SECONDS) -> None:
+        self.knowledge = knowledge
+        self.reason = ""
+        self._memory = memory
+        self._seconds = seconds
+        self._spent = 0.0
+        self._calls = 0
+
+    def compute(self, func: Any, args: Any, kwargs: Any, inputs: list[torch.Tensor]) -> Expected:
+        """Run ``func`` on the CPU, before the device does: it leaves its arguments as they are."""
+        value = self.knowledge.of(inputs)
+        if torch.Tag.nondeterministic_seeded in func.tags:
+            value = max(value, Value.DATA)
+        expected = Expected(value)
+        if value is Value.UNKNOWN or is_a_view(func) or self._is_too_much(inputs):
+            return expected
+        if is_fresh(func):
+            return expected
+        began = time.monotonic()
+        try:
+            self._run(func, args, kwargs, expected)
+        except Exception as error:  # no CPU kernel, or the call is wrong on any device
+            expected.error = error
+        self._spent += time.monotonic() - began
+        return expected
+
+    def _run(self, func: Any, args: Any, kwargs: Any, expected: Expected) -> None:
+        written = _written(func, args, kwargs)
+
+        def given(tensor: torch.Tensor) -> torch.Tensor:
+            host = on_host(tensor)
+            if id(tensor) not in written:
+                return host
+            changed = host.clone()
+            expected.mutated.append((tensor, changed))
+            return changed
+
+        own = REFERENCES.get(qualified(func))
+        arguments, options = tree_map_only(torch.Tensor, given, (args, _on_cpu(kwargs)))
+        out = (own or func)(*arguments, **options)
+        expected.leaves = [out] if own else tree_leaves(out)
+        expected.computed = not own or out is not None
+
+    def settle(self, func: Any, out: Any, expected: Expected) -> Any:
+        """Write what was computed into the memory of the results; results of another shape are replaced."""
+        leaves, spec = tree_flatten(out)
+        if not expected.computed:
+            self._leave(func, leaves, expected.value)
+            return out
+        changed = [pair for pair in expected.mutated if pair[0].shape == pair[1].shape]
+        for tensor, value in changed:
+            on_host(tensor).copy_(value)
+        own = {address(tensor) for tensor, _ in expected.mutated} - {0}
+        settled = [self._settled(leaf, own, *expected.leaves[i : i + 1]) for i, leaf in enumerate(leaves)]
+        touched = [t for t in settled if isinstance(t, torch.Tensor)]
+        self.knowledge.learn((*touched, *(tensor for tensor, _ in expected.mutated)), expected.value)
+        return tree_unflatten(settled, spec)
+
+    def _settled(self, leaf: Any, own: set[int], *value: Any) -> Any:
+        """One result: the device's tensor with the computed contents, or the number that the CPU found."""
+        if not value or leaf is None:
+            return leaf
+        if not isinstance(leaf, torch.Tensor) or not isinstance(value[0], torch.Tensor):
+            return leaf if isinstance(leaf, torch.Tensor) else value[0]
+        if address(leaf) in own or leaf.device.type == "meta":
+            return leaf
+        if leaf.shape != value[0].shape:  # its size depends on data that the device never saw
+            leaf = torch.empty(value[0].shape, dtype=leaf.dtype, device=leaf.device)
+        on_host(leaf).copy_(value[0])
+        return leaf
+
+    def _leave(self, func: Any, leaves: list[Any], value: Value) -> None:
+        """Nothing was computed: what the results hold is not known, but for views and fresh memory."""
+        if is_a_view(func):
+            return
+        fresh = is_fresh(func)
+        tensors = [t for t in leaves if isinstance(t, torch.Tensor)]
+        self.knowledge.learn(tensors, Value.CONSTANT if fresh else Value.UNKNOWN)
+
+    def _is_too_much(self, inputs: list[torch.Tensor]) -> bool:
+        self._calls += 1
+        if not self.reason:
+            if self._spent > self._seconds:
+                self.reason = f"computing values took more than {self._seconds:.0f} seconds"
+            elif self._calls % 16 == 0 and _resident() > self._memory:
+                self.reason = f"computing values took more than {self._memory >> 20} MB of memory"
+        return bool(self.reason) and sum(t.numel() * t.element_size() for t in inputs) > _SMALL
+
+
+def _written(func: Any, args: Any, kwargs: Any) -> set[int]:
+    """The ids of the tensor arguments that the operator writes to."""
+    found: set[int] = set()
+    parameters = func._schema.arguments
+    given = [*zip(parameters, args, strict=False), *((p, kwargs[p.name]) for p in parameters if p.name in kwargs)]
+    for parameter, value in given:
+        if parameter.alias_info is not None and parameter.alias_info.is_write:
+            found |= {id(t) for t in tree_leaves(value) if isinstance(t, torch.Tensor)}
+    return found
+
+
+def _on_cpu(kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Keyword arguments for the CPU: its device, and no generator of another one."""
+    changed = dict(kwargs)
+    if changed.get("device") is not None:
+        changed["device"] = "cpu"
+    if isinstance(changed.get("generator"), torch.Generator):
+        changed["generator"] = None
+    changed.pop("pin_memory", None)
+    return changed
+
+
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+def _resident() -> int:
+    """Bytes of memory that this process occupies. Linux."""
+    with open("/proc/self/statm", encoding="ascii") as statm:
+        return int(statm.read().split()[1]) * _PAGE
