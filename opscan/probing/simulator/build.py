@@ -5,25 +5,21 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
-import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from platformdirs import user_cache_path
 
 from opscan.errors import OpscanError
 from opscan.probing.simulator.compiler import find_compiler, run_compiler
+from opscan.probing.simulator.package import release_of, shared_libraries
 
-try:
-    from filelock import FileLock
-
-    from opscan.probing.simulator import symbols
-except ImportError as error:
-    raise OpscanError(
-        f"The simulated NPU needs a package that is not installed: {error.name}.", "pip install 'opscan-npu[rehearse]'"
-    ) from error
+if TYPE_CHECKING:
+    from opscan.probing.simulator.symbols import Wanted
 
 SOURCES = Path(__file__).with_name("csrc")
 
@@ -39,7 +35,7 @@ PRODUCTS = {
 }
 
 #: ``zig cc`` would add run-time checks of its own.
-_FLAGS = ("-std=gnu11", "-w", "-fPIC", "-fvisibility=hidden", "-fno-sanitize=undefined", "-pthread")
+_FLAGS = ("-std=gnu11", "-O1", "-w", "-fPIC", "-fvisibility=hidden", "-fno-sanitize=undefined", "-pthread")
 
 _MACHINES = {"EM_X86_64": ("x86_64", "amd64"), "EM_AARCH64": ("aarch64", "arm64")}
 
@@ -57,16 +53,27 @@ def runtime_for(
         return folder
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(f"{folder}.lock"):
+        with _lock(folder):
             if not folder.is_dir():
                 progress("compiling the simulated NPU")
                 _build_into(folder, package, lacking)
+    except ImportError as error:
+        raise OpscanError(
+            f"Building the simulated NPU takes a package that is not installed: {error.name}.",
+            "pip install 'opscan-npu[rehearse]'",
+        ) from error
     except OSError as error:
         raise OpscanError(
             f"The simulated NPU cannot be written to {folder}: {error.strerror}.",
             "Make that folder writable, or name another cache in XDG_CACHE_HOME.",
         ) from error
     return folder
+
+
+def _lock(folder: Path) -> AbstractContextManager[object]:
+    from filelock import FileLock  # of the extra `rehearse`
+
+    return FileLock(f"{folder}.lock")
 
 
 def cache_folder() -> Path:
@@ -91,7 +98,7 @@ def environment_variables(runtime: Path, soc: str, cann: str) -> dict[str, str]:
 def _key(package: Path, lacking: Iterable[str]) -> str:
     """A name for the cache: release and machine for people, and a digest of all that the result depends on."""
     digest = hashlib.sha256()
-    for path in symbols.shared_libraries(package):
+    for path in shared_libraries(package):
         digest.update(f"{path.name} {path.stat().st_size}\n".encode())
         with path.open("rb") as file:
             digest.update(file.read(1 << 16))
@@ -103,19 +110,11 @@ def _key(package: Path, lacking: Iterable[str]) -> str:
     return f"{release_of(package)}-{platform.machine()}-{digest.hexdigest()[:16]}"
 
 
-def release_of(package: Path) -> str:
-    """The version that the package states of itself, read and not run."""
-    try:
-        text = (package / "version.py").read_text(encoding="utf-8")
-    except OSError:
-        text = ""
-    match = re.search(r"__version__ = '([\w.+]+)'", text)
-    return match[1] if match else "unknown"
-
-
 def _build_into(folder: Path, package: Path, lacking: frozenset[str]) -> None:
     """Build beside the final place and move there, so that a folder is there in full or not at all."""
-    wanted = symbols.wanted_by(package)
+    from opscan.probing.simulator.symbols import wanted_by  # needs the extra `rehearse`
+
+    wanted = wanted_by(package)
     machine = platform.machine().lower()
     if machine not in _MACHINES.get(wanted.machine, ()):
         raise OpscanError(
@@ -132,7 +131,7 @@ def _build_into(folder: Path, package: Path, lacking: frozenset[str]) -> None:
         raise
 
 
-def compile_runtime(folder: Path, wanted: symbols.Wanted, lacking: frozenset[str]) -> None:
+def compile_runtime(folder: Path, wanted: Wanted, lacking: frozenset[str]) -> None:
     """Write the stubs and compile all libraries in ``folder``."""
     compiler = find_compiler()
     acl = sorted(wanted.functions - set(wanted.kernels))
@@ -142,15 +141,12 @@ def compile_runtime(folder: Path, wanted: symbols.Wanted, lacking: frozenset[str
     sources = [str(path) for path in sorted(SOURCES.glob("*.c"))]
     flags = [*_FLAGS, "-I", str(SOURCES)]
 
-    run_compiler(compiler, [*flags, "-O0", "-c", "opapi.c", "-o", "opapi.o"], folder)  # 1,800 stubs
-    _link(compiler, "ascendcl", [*flags, "-O1", *sources, "acl.c"], folder)
-    _link(compiler, "opapi", ["opapi.o", "-L.", "-lascendcl"], folder)
+    _link(compiler, "ascendcl", [*flags, *sources, "acl.c"], folder)
+    _link(compiler, "opapi", [*flags, "opapi.c", "-L.", "-lascendcl"], folder)
     others = ["empty.c", "-Wl,--no-as-needed", "-L.", "-lascendcl", "-lopapi"]
     for name in wanted.libraries:
         if name not in ("ascendcl", "opapi"):
             _link(compiler, name, [*flags, *others], folder)
-    for left in ("opapi.o", "empty.c"):
-        (folder / left).unlink()
 
 
 def _link(compiler: tuple[str, ...], name: str, inputs: list[str], folder: Path) -> None:

@@ -56,10 +56,13 @@ _decoder = msgspec.json.Decoder(list[Any])
 
 def decode(lines: bytes) -> tuple[Event, ...]:
     """The events that the log's lines write."""
-    return tuple(_event(words) for words in _decoder.decode_lines(lines))
+    return tuple(map(_event, lines.splitlines()))
 
 
-def _event(words: list[Any]) -> Event:
+@lru_cache(maxsize=8192)
+def _event(line: bytes) -> Event:
+    """Layers repeat themselves: most lines have been read before."""
+    words = _decoder.decode(line)
     kind = words[0]
     if kind == "launch":
         return KernelLaunch(words[1], tuple(map(_argument, words[2] or ())))

@@ -17,6 +17,7 @@ from elftools.elf.dynamic import DynamicSection
 from elftools.elf.elffile import ELFFile
 
 from opscan.errors import OpscanError
+from opscan.probing.simulator.package import shared_libraries
 
 #: Names of CANN's functions and of the C++ classes of its graph engine, whose mangled names are C identifiers too.
 _CANN = re.compile(r"(acl|rt|[Hh]ccl|Msprof)[A-Z\d]\w*|acl[a-z]+\w*|_ZNK?2ge\w+|_ZT[IVS]N2ge\w+|_ZN2AI\w+|_ZN3ge\w+")
@@ -73,12 +74,6 @@ def wanted_by(package: Path) -> Wanted:
     names = {name.removeprefix("lib").partition(".so")[0] for name in cann}
     functions = {name for name in undefined if _CANN.fullmatch(name)} | strings
     return Wanted(frozenset(functions - defined), (*_NEEDED_BY_ALL, *sorted(names - set(_NEEDED_BY_ALL))), machine)
-
-
-def shared_libraries(package: Path) -> tuple[Path, ...]:
-    """Those that importing torch_npu loads; the plugin for ATB is loaded later, and only where ATB is installed."""
-    found = [*package.glob("lib/*.so"), *package.glob("_C*.so")]
-    return tuple(sorted(path for path in found if "atb" not in path.name))
 
 
 @dataclass(frozen=True, slots=True)
