@@ -155,6 +155,44 @@ def rehearse(
 
 
 @app.command()
+def probe(
+    model: options.Model,
+    input_shape: options.InputShapes = None,
+    input: options.Inputs = None,
+    train: options.Train = False,
+    device: Annotated[
+        str, typer.Option("--device", metavar="0,1", help="NPUs to use, by number; one process each.")
+    ] = "0",
+    time_limit: Annotated[
+        float,
+        typer.Option(
+            "--time-limit",
+            metavar="SECONDS",
+            help="For one operator on the device; the first of a process has two minutes more.",
+        ),
+    ] = 60.0,
+    python: Annotated[
+        str | None,
+        typer.Option("--python", metavar="PATH", help="The Python that has torch_npu. Default: the one of opscan."),
+    ] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Try again what earlier probes have tried.")] = False,
+    json: options.Json = None,
+    debug: options.Debug = False,
+) -> None:
+    """Try a model's operators on a real NPU, one by one: do they run, are they right, how long do they take?
+
+    Exits with 3 where not all could be tried, and with 130 where it was interrupted; what was found is written all the
+    same.
+    """
+    from opscan.cli.probe_command import ProbeArguments, run
+
+    arguments = ProbeArguments(
+        model, tuple(input_shape or ()), tuple(input or ()), train, device, time_limit, python, fresh, json
+    )
+    raise typer.Exit(guarded(lambda: run(arguments), debug))
+
+
+@app.command()
 def explain(
     subject: Annotated[
         list[str], typer.Argument(help="A rule (OPS104), an error code (161002), a line of a log, or an operator.")

@@ -100,4 +100,4 @@ def _is_simulated() -> bool:
         library = ctypes.CDLL("libascendcl.so")
     except OSError:
         return False
-    return any(hasattr(library, symbol) for symbol in ("opscan_is_simulated", "sim_log"))
+    return hasattr(library, "opscan_sim_interface")
