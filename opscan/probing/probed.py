@@ -32,9 +32,11 @@ class ProbedDevice(msgspec.Struct, frozen=True):
     given_up: str = ""
 
 
-class Probed(msgspec.Struct, frozen=True):
+class Probed(msgspec.Struct, frozen=True, kw_only=True):
     """``complete``: every signature was tried, on a device that computes. ``summary`` counts signatures by status."""
 
+    schema: int = SCHEMA
+    kind: str = "probe"
     tool: str
     model: str
     versions: Versions
@@ -42,11 +44,9 @@ class Probed(msgspec.Struct, frozen=True):
     complete: bool
     interrupted: bool
     summary: dict[str, int]
-    ops: tuple[ProbedOp, ...]
     #: Why the trace may not show everything the model runs.
     unseen: tuple[str, ...] = ()
-    schema: int = SCHEMA
-    kind: str = "probe"
+    ops: tuple[ProbedOp, ...]
 
 
 def summarise(ops: Iterable[ProbedOp]) -> dict[str, int]:
@@ -55,5 +55,7 @@ def summarise(ops: Iterable[ProbedOp]) -> dict[str, int]:
 
 
 def render_probed(probed: Probed) -> str:
-    """JSON, for people to read too."""
-    return msgspec.json.format(msgspec.json.encode(probed), indent=1).decode() + "\n"
+    """JSON, one signature a line."""
+    lines = ",\n".join(f"  {msgspec.json.encode(op).decode()}" for op in probed.ops)
+    rest = msgspec.json.format(msgspec.json.encode(msgspec.structs.replace(probed, ops=())), indent=1).decode()
+    return rest.replace('"ops": []', f'"ops": [\n{lines}\n ]', 1) + "\n" if lines else rest + "\n"

@@ -5,6 +5,7 @@ The reference comes first, so that the device is never given arguments that the 
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from statistics import median
@@ -18,6 +19,10 @@ from opscan.probing.device import Device, Seen
 from opscan.probing.protocol import Latency, Limits, Outcome, Run, Stage
 from opscan.probing.samples.drawing import draw
 from opscan.probing.samples.interface import Sample, Unsampled
+
+#: What the CPU says of an operator or dtype that it has no kernel for, and of indices beyond their tensor.
+_NO_KERNEL = re.compile(r"not implemented|Could not run|no kernel|not supported", re.IGNORECASE)
+_OUT_OF_RANGE = re.compile(r"out of (range|bounds)", re.IGNORECASE)
 
 #: Characters of an error's message that travel; the code stands near its beginning.
 _MESSAGE = 4000
@@ -35,7 +40,7 @@ def try_signature(device: Device, run: Run, report: Report) -> tuple[Outcome, bo
     try:
         sample = draw(run.signature, run.seed)
         report("reference")
-        reference, note = _reference(sample, device, run)
+        reference, note, doubt = _reference(sample, device, run)
     except Unsampled as error:
         return _not_run(device, error.reason), True
     except Exception as error:  # arguments of a kind that nobody thought of
@@ -46,7 +51,7 @@ def try_signature(device: Device, run: Run, report: Report) -> tuple[Outcome, bo
     except Unsampled as error:
         return _not_run(device, error.reason), True
     except Exception as error:
-        return _raised(device, error)
+        return _raised(device, error, note, doubt)
     plain = Outcome(
         "fallback" if seen.fallbacks else "native",
         operators=seen.fallbacks,
@@ -68,16 +73,21 @@ def _not_run(device: Device, reason: str) -> Outcome:
     return Outcome("not_run", reason, versions=device.versions)
 
 
-def _reference(sample: Sample, device: Device, run: Run) -> tuple[Reference | None, str]:
-    """None, and why, where there is nothing to compare with."""
+def _reference(sample: Sample, device: Device, run: Run) -> tuple[Reference | None, str, bool]:
+    """None, and why, where there is nothing to compare with; and whether the CPU refused the arguments themselves.
+
+    Raises Unsampled where they are indices out of range: on a device they would be a crash of opscan's own making.
+    """
     if device.versions.simulated:
-        return None, "a simulated device does not compute: its numbers were not compared"
+        return None, "a simulated device does not compute: its numbers were not compared", False
     if not run.compare:
-        return None, "not compared: computing the reference on the CPU ended the process or took too long"
+        return None, "not compared: computing the reference on the CPU ended the process or took too long", False
     try:
-        return reference_of(sample), sample.scaled
+        return reference_of(sample), sample.scaled, False
     except NoReference as error:
-        return None, f"not compared: {error.reason}"
+        if _OUT_OF_RANGE.search(error.reason):
+            raise Unsampled(error.reason) from error
+        return None, f"not compared: {error.reason}", _NO_KERNEL.search(error.reason) is None
 
 
 def _run(device: Device, run: Run, sample: Sample) -> tuple[Seen, list[Tensor], Callable[[], Any]]:
@@ -93,10 +103,16 @@ def _run(device: Device, run: Run, sample: Sample) -> tuple[Seen, list[Tensor], 
     return seen, actual, call
 
 
-def _raised(device: Device, error: Exception) -> tuple[Outcome, bool]:
-    """A refusal, for the parent to tell from a crash or the end of the device."""
+def _raised(device: Device, error: Exception, note: str, doubt: bool) -> tuple[Outcome, bool]:
+    """A refusal, for the parent to tell from a crash or the end of the device.
+
+    With ``doubt`` the arguments may be what is wrong, and nothing is known of the operator.
+    """
     device.empty_cache()
-    return Outcome("refused", _said(error), versions=device.versions), device.computes()
+    healthy = device.computes()
+    if doubt and healthy:
+        return _not_run(device, f"device and CPU both refuse the arguments made for it: {_said(error)}"), healthy
+    return Outcome("refused", _said(error), note=note, versions=device.versions), healthy
 
 
 def _compared(plain: Outcome, reference: Reference | None, actual: list[Tensor]) -> Outcome:
