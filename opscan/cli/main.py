@@ -209,6 +209,28 @@ def explain(
     raise typer.Exit(guarded(lambda: run(subject, lang, json), debug))
 
 
+@app.command()
+def doctor(
+    snapshot: Annotated[
+        str | None, typer.Option("--snapshot", metavar="FILE", help="Write what is installed to a file.")
+    ] = None,
+    compare: Annotated[
+        str | None,
+        typer.Option("--compare", metavar="FILE", help="Show what has changed since a snapshot, and the way back."),
+    ] = None,
+    lang: Annotated[
+        str | None, typer.Option("--lang", metavar="en|zh", help="Language of the answer. Default: the locale's.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+) -> None:
+    """Inspect this machine: do torch, torch_npu, CANN, driver and firmware fit each other?"""
+    from opscan.cli.doctor_command import DoctorArguments, run
+
+    arguments = DoctorArguments(lang, json, snapshot, compare)
+    raise typer.Exit(guarded(lambda: run(arguments), debug))
+
+
 def main() -> None:
     """Entry point of the installed command."""
     app()

@@ -43,7 +43,7 @@ def resolve_target(
     if route not in get_args(Route):
         raise _unknown("route", route, get_args(Route))
     warnings += _pairing(chosen_npu, chosen_cann, releases) + _without_table(roots, chosen_cann, chosen_soc)
-    warnings += _without_soc(roots, chosen_npu, chosen_soc) if route != "offline" else ()
+    warnings += without_soc(roots, chosen_npu, chosen_soc) if route != "offline" else ()
     return Target(chosen_npu, chosen_cann, chosen_soc, route), warnings  # type: ignore[arg-type]
 
 
@@ -70,6 +70,21 @@ def part_of(name: str) -> str:
         known = [*torch_npu_releases(roots), *releases.cann_order, *socs.socs]
         raise _unknown("torch_npu release, CANN release or SoC", name, known) from error
     return "soc"
+
+
+def canonical_soc(name: str, socs: SocsFile) -> str:
+    """The SoC of the matrix that a name or alias stands for; empty where it stands for none."""
+    try:
+        return _soc(name, socs)[0]
+    except UsageError:
+        return ""
+
+
+def is_documented(torch_npu: str, cann: str, releases: ReleasesFile) -> bool:
+    """Whether the documents of a torch_npu release, or of the one it is like, name a CANN release as one to run on."""
+    entry = documented_entry(torch_npu, releases)
+    lines = {re.sub(r"\d+$", "X", cann)}
+    return cann in entry.cann or bool(({cann} | lines) & set(entry.compatible))
 
 
 def load_releases(roots: tuple[Path, ...]) -> ReleasesFile:
@@ -184,7 +199,7 @@ def _has(host: str, tables: list[str], releases: ReleasesFile) -> bool:
 
 def _cann(asked: str | None, torch_npu: str, releases: ReleasesFile) -> str:
     if asked is None:
-        named = _documented(torch_npu, releases).cann
+        named = documented_entry(torch_npu, releases).cann
         documented = [r for r in releases.cann_order if r in named]
         return (documented or [r for r in releases.cann_order if releases.cann[r].socs and "-" not in r])[-1]
     if asked in releases.cann:
@@ -192,7 +207,7 @@ def _cann(asked: str | None, torch_npu: str, releases: ReleasesFile) -> str:
     raise _unknown("CANN release", asked, releases.cann_order)
 
 
-def _documented(torch_npu: str, releases: ReleasesFile) -> TorchNpuRelease:
+def documented_entry(torch_npu: str, releases: ReleasesFile) -> TorchNpuRelease:
     """The release itself; where no CANN release is documented for it, the one that it is most like."""
     entry = releases.torch_npu[torch_npu]
     return entry if entry.cann or entry.like not in releases.torch_npu else releases.torch_npu[entry.like]
@@ -218,9 +233,8 @@ def _plain(name: str) -> str:
 
 
 def _pairing(torch_npu: str, cann: str, releases: ReleasesFile) -> tuple[Text, ...]:
-    entry = _documented(torch_npu, releases)
-    lines = {re.sub(r"\d+$", "X", cann)}
-    if cann in entry.cann or ({cann} | lines) & set(entry.compatible):
+    entry = documented_entry(torch_npu, releases)
+    if is_documented(torch_npu, cann, releases):
         return ()
     en, zh = (
         f"torch_npu {torch_npu} is not documented for CANN {cann}",
@@ -254,7 +268,7 @@ def _without_table(roots: tuple[Path, ...], cann: str, soc: str) -> tuple[Text, 
     )
 
 
-def _without_soc(roots: tuple[Path, ...], torch_npu: str, soc: str) -> tuple[Text, ...]:
+def without_soc(roots: tuple[Path, ...], torch_npu: str, soc: str) -> tuple[Text, ...]:
     """The reviewed statement about every operator and dtype that the release does not know the SoC."""
     statements = [statement for file in load_overrides(roots) for statement in file.statements]
     if not any({"any"} <= {*s.ops} & {*s.dtypes} and soc in s.socs and torch_npu in s.torch_npu for s in statements):

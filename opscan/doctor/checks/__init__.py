@@ -1,0 +1,1 @@
+"""Judgements on the facts about a machine: one file a group of subjects, each gives lines of ``interface.Check``."""

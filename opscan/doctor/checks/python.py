@@ -1,0 +1,182 @@
+"""Python, torch and torch_npu: whether there are wheels for this Python, and whether the two are a pair."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from packaging.version import InvalidVersion, Version
+
+from opscan.doctor.checks.interface import Check, same
+from opscan.doctor.checks.matching import adapters_for, pair, without_local
+from opscan.doctor.facts import Facts
+from opscan.matrix.files import ReleasesFile
+from opscan.text import Text
+
+#: From here on torch loads an installed torch_npu by itself.
+_AUTOLOADS = Version("2.5.0")
+
+_MACHINES = ("x86_64", "aarch64")
+
+
+def check_python(facts: Facts, releases: ReleasesFile) -> Iterator[Check]:
+    """Python and torch, torch_npu, and what importing torch does with it."""
+    yield _python(facts, releases)
+    yield _torch(facts, releases)
+    yield _torch_npu(facts, releases)
+    if facts.torch and facts.torch_npu and not facts.toolkits and _loads_by_itself(facts.torch.version):
+        yield _autoload(facts)
+
+
+def minor(facts: Facts) -> str:
+    """The Python version as wheels are named by: 3.11."""
+    return ".".join(facts.python.split(".")[:2])
+
+
+def _python(facts: Facts, releases: ReleasesFile) -> Check:
+    says = f"{facts.python} ({facts.platform})"
+    if not facts.platform.startswith("Linux") or facts.machine not in _MACHINES:
+        return Check(
+            "python",
+            "warning",
+            Text(
+                f"{says}: torch_npu has wheels for Linux on {' and '.join(_MACHINES)} only.",
+                f"{says}：torch_npu 只有 Linux（{'、'.join(_MACHINES)}）的安装包。",
+            ),
+            Text("A scan works here; a rehearsal needs Linux.", "此处可以扫描；演练需要 Linux。"),
+        )
+    entry = releases.torch_npu.get(facts.torch_npu or "")
+    if entry and entry.python and minor(facts) not in entry.python:
+        fit = adapters_for(releases, torch=facts.torch.version if facts.torch else None, python=minor(facts))
+        return Check(
+            "python",
+            "problem",
+            Text(
+                f"{says}: torch_npu {facts.torch_npu} is made for Python {', '.join(entry.python)}.",
+                f"{says}：torch_npu {facts.torch_npu} 适用于 Python {'、'.join(entry.python)}。",
+            ),
+            _either(
+                f"Use Python {entry.python[-1]}",
+                f"使用 Python {entry.python[-1]}",
+                "install torch_npu",
+                "安装 torch_npu",
+                fit,
+            ),
+        )
+    return Check("python", "ok", same(says))
+
+
+def _torch(facts: Facts, releases: ReleasesFile) -> Check:
+    if facts.torch is None:
+        entry = releases.torch_npu.get(facts.torch_npu or "")
+        wanted = f"torch=={entry.torch}" if entry else "torch"
+        return Check(
+            "torch",
+            "problem" if facts.torch_npu else "missing",
+            Text("not installed", "未安装"),
+            Text(f"Run `python -m pip install {wanted}`.", f"运行 `python -m pip install {wanted}`。"),
+        )
+    told = facts.torch.build == facts.torch.version.partition("+")[2]
+    build = f" ({facts.torch.build})" if facts.torch.build and not told else ""
+    return Check("torch", "ok", same(f"{facts.torch.version}{build}"))
+
+
+def _torch_npu(facts: Facts, releases: ReleasesFile) -> Check:
+    release = facts.torch_npu
+    fit = adapters_for(releases, torch=facts.torch.version if facts.torch else None, python=minor(facts))
+    if release is None:
+        return Check("torch_npu", "missing", Text("not installed", "未安装"), _install(facts, releases, fit))
+    if facts.torch and not pair(release, facts.torch.version):
+        return _not_a_pair(facts, release, fit, releases)
+    if release not in releases.torch_npu:
+        return Check(
+            "torch_npu",
+            "warning",
+            Text(f"{release}: this opscan does not know the release.", f"{release}：此 opscan 不认识该版本。"),
+            Text("Install a newer opscan.", "安装更新的 opscan。"),
+        )
+    return Check("torch_npu", "ok", same(release))
+
+
+def _not_a_pair(facts: Facts, release: str, fit: list[str], releases: ReleasesFile) -> Check:
+    assert facts.torch is not None
+    own, entry = without_local(facts.torch.version), releases.torch_npu.get(release)
+    wanted = entry.torch if entry else Version(release).base_version
+    return Check(
+        "torch_npu",
+        "problem",
+        Text(
+            f"{release} pairs with torch {wanted} exactly, and torch {own} is installed.",
+            f"{release} 只与 torch {wanted} 配套，而当前安装的是 torch {own}。",
+        ),
+        _either(
+            f"Run `python -m pip install torch=={wanted}`",
+            f"运行 `python -m pip install torch=={wanted}`",
+            "install torch_npu",
+            "安装 torch_npu",
+            fit,
+        ),
+    )
+
+
+def _install(facts: Facts, releases: ReleasesFile, fit: list[str]) -> Text:
+    """How to get a torch_npu, where there is one for this torch and Python; which torch has one, where not."""
+    if not fit:
+        last = (adapters_for(releases, python=minor(facts)) or [""])[-1]
+        known = f" (torch_npu {last})" if last else ""
+        torch = releases.torch_npu[last].torch if last else "?"
+        return Text(
+            f"There is no torch_npu for this torch and Python {minor(facts)}; the newest for this Python needs torch "
+            f"{torch}{known}.",
+            f"没有适用于该 torch 与 Python {minor(facts)} 的 torch_npu；"
+            f"适用于此 Python 的最新版本需要 torch {torch}{known}。",
+        )
+    release = _for_toolkit(facts, releases, fit)
+    return Text(
+        f"On a machine with an NPU, run `python -m pip install torch_npu=={release}`.",
+        f"在有 NPU 的机器上运行 `python -m pip install torch_npu=={release}`。",
+    )
+
+
+def _for_toolkit(facts: Facts, releases: ReleasesFile, fit: list[str]) -> str:
+    """Of the releases that fit the newest that is documented for the installed CANN, else the newest."""
+    toolkit = facts.toolkit
+    documented = adapters_for(releases, cann=toolkit.release) if toolkit and toolkit.release else []
+    return ([release for release in fit if release in documented] or fit)[-1]
+
+
+def _autoload(facts: Facts) -> Check:
+    if facts.variables.get("TORCH_DEVICE_BACKEND_AUTOLOAD") == "0":
+        return Check(
+            "autoload",
+            "ok",
+            Text(
+                "TORCH_DEVICE_BACKEND_AUTOLOAD=0: torch does not load torch_npu by itself, which needs CANN.",
+                "TORCH_DEVICE_BACKEND_AUTOLOAD=0：torch 不会自动加载需要 CANN 的 torch_npu。",
+            ),
+        )
+    return Check(
+        "autoload",
+        "problem",
+        Text(
+            "torch loads an installed torch_npu by itself, which fails without CANN: `import torch` raises here.",
+            "torch 会自动加载已安装的 torch_npu，而没有 CANN 时加载失败：此处 `import torch` 会报错。",
+        ),
+        Text(
+            "Install CANN, or run `export TORCH_DEVICE_BACKEND_AUTOLOAD=0`.",
+            "安装 CANN，或运行 `export TORCH_DEVICE_BACKEND_AUTOLOAD=0`。",
+        ),
+    )
+
+
+def _loads_by_itself(torch: str) -> bool:
+    try:
+        return Version(without_local(torch)) >= _AUTOLOADS
+    except InvalidVersion:
+        return False
+
+
+def _either(first: str, first_zh: str, verb: str, verb_zh: str, fit: list[str]) -> Text:
+    """One way to go, and the other where a release fits what is installed."""
+    if not fit:
+        return Text(f"{first}.", f"{first_zh}。")
+    return Text(f"{first}, or {verb} {fit[-1]}.", f"{first_zh}，或{verb_zh} {fit[-1]}。")
