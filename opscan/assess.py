@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import get_args
 
 from opscan import __version__
 from opscan.assessment import (
@@ -22,9 +23,11 @@ from opscan.assessment import (
 )
 from opscan.cost import estimate
 from opscan.gate import decide
+from opscan.graph_verdict import GraphJudge
 from opscan.inventory import Finding, Inventory, KernelLaunch, Location, Observed, OpCall, TensorSpec
 from opscan.matrix.query import Matrix
 from opscan.rules.registry import RULES
+from opscan.target import Route
 from opscan.text import Text
 from opscan.verdict import Judge, Ruling
 
@@ -45,7 +48,7 @@ class Judged:
 
 def judge_calls(inventory: Inventory, matrix: Matrix) -> list[Judged]:
     """Judge every call and group the calls as the report lists them, worst first."""
-    judge = Judge(matrix, inventory.host_kernels, inventory.trace.host_torch)
+    judge = _judge(inventory, matrix)
     rulings: dict[tuple[object, ...], Ruling] = {}
     groups: dict[tuple[object, ...], Judged] = {}
     for call in inventory.calls:
@@ -57,6 +60,14 @@ def judge_calls(inventory: Inventory, matrix: Matrix) -> list[Judged]:
         key = (call.name, call.phase, _distinct(call.dtypes), ruling.verdict)
         groups.setdefault(key, Judged(ruling)).calls.append(call)
     return sorted(groups.values(), key=_order)
+
+
+def _judge(inventory: Inventory, matrix: Matrix) -> Judge | GraphJudge:
+    """Who rules on calls in the target's route."""
+    host_torch = inventory.trace.host_torch
+    if matrix.target.route == "graph":
+        return GraphJudge(matrix, host_torch)
+    return Judge(matrix, inventory.host_kernels, host_torch)
 
 
 def _order(entry: Judged) -> tuple[int, int, str, str]:
@@ -134,7 +145,7 @@ def _entry(entry: Judged, matrix: Matrix, substitutions: tuple[Substitution, ...
         evidence=ruling.evidence,
         conflicts=ruling.conflicts,
         substitutions=substitutions,
-        routes={"eager": ruling.verdict, "graph": "unknown", "offline": "unknown"},
+        routes={route: ruling.verdict if route == matrix.target.route else "unknown" for route in get_args(Route)},
         parts=tuple(part.name for part in call.parts),
         facts=ruling.facts,
         launches=tuple(_launch(launch, matrix) for launch in observed.launches),

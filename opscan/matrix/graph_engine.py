@@ -27,6 +27,9 @@ Engine = Literal["ai_core", "ai_cpu", "local", ""]
 
 _FLOATING = frozenset({"float16", "float32", "bfloat16", "float64"})
 
+#: The dtype of a tensor whose dtype nothing tells.
+UNKNOWN = "unknown"
+
 #: Dtype → those that may stand in for it without loss, and those that it is narrowed to.
 _WIDER = {"float16": ("float32",), "bfloat16": ("float32",)}
 _NARROWER = {"float32": ("float16", "bfloat16"), "bfloat16": ("float16",)}
@@ -84,6 +87,27 @@ def accepts(op: GeOp | None, *dtypes: str, name: str = "", narrows: bool = False
     floating-point dtype, integers and bool may be such inputs too, and need not be taken.
     """
     return _over_kernels(op, name, lambda kernel: _fit_any(kernel, dtypes, narrows))
+
+
+@dataclass(frozen=True, slots=True)
+class NamedInput:
+    """An input of an operator in a graph: the parameter's name, and the dtypes of its tensors (several of a list)."""
+
+    name: str
+    dtypes: tuple[str, ...]
+
+
+def accepts_inputs(
+    op: GeOp | None, inputs: tuple[NamedInput | None, ...], results: tuple[str, ...] = (), name: str = ""
+) -> Acceptance:
+    """Whether an operator of a graph has a kernel: inputs are matched by name, and by position where a kernel's
+    definition names them otherwise.
+
+    None stands for an input that is left out. ``results``: dtypes that the graph asks for, where inputs do not decide
+    them. A dtype that no list of dtypes has (``unknown``) leaves the answer open. The compiler is torchair's: it does
+    not narrow.
+    """
+    return _over_kernels(op, name, lambda kernel: _fit_names(kernel, inputs, results))
 
 
 def judge_launch(launch: Launch, op: GeOp | None, cann: str, narrows: bool = False) -> Judgement:
@@ -185,6 +209,26 @@ def _fit_positions(kernel: GeKernel, launch: Launch, narrows: bool) -> _Fit:
     return _worst(kernel, [_says(parameter, dtype, narrows) for parameter, dtype in pairs])
 
 
+def _fit_names(kernel: GeKernel, inputs: tuple[NamedInput | None, ...], results: tuple[str, ...]) -> _Fit:
+    listed = _inputs(kernel)
+    named = {parameter.name: parameter for parameter in listed}
+    if not listed and any(inputs):
+        return _Fit(kernel, "open", detail=_no_list(kernel))
+    answers = []
+    for position, given in enumerate(inputs):
+        if given is None:
+            continue
+        parameter = named.get(given.name) or (listed[position] if position < len(listed) else None)
+        if parameter is None:
+            missing = f"its {kernel.engine.replace('_', ' ')} kernel documents no input {given.name}"
+            answers.append(_Answer("open", given.name, given.dtypes[0] if given.dtypes else "", missing))
+            continue
+        answers += [_says(parameter, dtype, False) for dtype in given.dtypes]
+    outputs = [parameter for parameter in kernel.params if parameter.io == "out"]
+    answers += [_says(parameter, dtype, False) for parameter, dtype in zip(outputs, results, strict=False)]
+    return _worst(kernel, answers)
+
+
 def _fit_any(kernel: GeKernel, dtypes: tuple[str, ...], narrows: bool) -> _Fit:
     inputs = _inputs(kernel)
     required = [p for p in inputs if not p.optional] or inputs
@@ -202,6 +246,8 @@ def _says(parameter: GeParameter, dtype: str, narrows: bool) -> _Answer:
     """What a parameter says of a dtype, by itself or as a dtype that the compiler converts it to."""
     if not parameter.dtypes:
         return _Answer("open", parameter.name, dtype, f"no dtypes are documented for {parameter.name}")
+    if dtype == UNKNOWN:
+        return _Answer("open", parameter.name, dtype, f"the dtype that {parameter.name} is given is not known")
     narrower = _NARROWER.get(dtype, ()) if narrows else ()
     for taken in (dtype, *_WIDER.get(dtype, ()), *narrower):
         if taken in parameter.dtypes:

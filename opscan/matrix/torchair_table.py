@@ -11,6 +11,9 @@ from opscan.matrix.data import find_table, matrix_roots
 from opscan.matrix.files import Converter, check_place, load
 from opscan.matrix.tables import Entries
 
+#: What a rehearsal says of a node in the place of torchair's own words, where torchair registers no converter for it.
+NO_CONVERTER = "no converter is registered"
+
 
 @dataclass(frozen=True, slots=True)
 class TorchairTable:

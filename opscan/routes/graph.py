@@ -30,7 +30,8 @@ def graph(matrix: Matrix, operator: str, dtype: str) -> Answer:
     says = f"converter of {name} {converter.status}"
     evidence = (Evidence("torchair", table.release, says, converter.source),)
     if converter.status == "raises":
-        return Answer("graph", dtype, Ruling("unsupported", "OPS112", facts, evidence=evidence))
+        detail = {"detail": "its converter only raises"}
+        return Answer("graph", dtype, Ruling("unsupported", "OPS112", facts | detail, evidence=evidence))
     if converter.status == "decomposed":
         return Answer("graph", dtype, Ruling("unknown", "OPS307", facts, evidence=evidence))
     if not matrix.cann:

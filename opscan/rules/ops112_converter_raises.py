@@ -1,4 +1,4 @@
-"""OPS112: In the graph route, torchair's converter of an operator only raises."""
+"""OPS112: In the graph route, torchair's converter of an operator refuses every call, or this one."""
 
 from opscan.rules.interface import Rule, Text
 
@@ -8,12 +8,12 @@ RULE = Rule(
     severity="error",
     verdict="unsupported",
     title=Text(
-        "the converter only raises",
-        "转换器只会报错",
+        "the converter refuses",
+        "转换器拒绝",
     ),
     message=Text(
-        "torchair of torch_npu {release} registers a converter for {operator} that only raises.",
-        "torch_npu {release} 的 torchair 为 {operator} 注册的转换器只会报错。",
+        "torchair of torch_npu {release} refuses to convert {operator}: {detail}",
+        "torch_npu {release} 的 torchair 拒绝转换 {operator}：{detail}",
     ),
     why=Text(
         "torch.compile with the torchair backend stops when it meets the operator.",

@@ -40,6 +40,7 @@ from opscan.rules import (
     ops604_cpu_tensor,
     ops605_shape_unknown,
     ops606_double_narrowed,
+    ops607_graph_break,
 )
 from opscan.rules.interface import Rule
 
@@ -81,5 +82,6 @@ RULES: Mapping[str, Rule] = {
         ops604_cpu_tensor,
         ops605_shape_unknown,
         ops606_double_narrowed,
+        ops607_graph_break,
     )
 }

@@ -7,6 +7,7 @@ import os
 import sys
 import sysconfig
 import traceback
+from collections.abc import Iterable
 from pathlib import Path
 from types import FrameType, TracebackType
 
@@ -60,6 +61,13 @@ class SourceLocator:
         """``importing`` where the outermost line of the user's is the file's own, rather than a function's."""
         entries = [e for e in traceback.extract_tb(error.__traceback__) if self._kind(e.filename) == "user"]
         return "importing" if stage == "building" and entries and entries[0].name == "<module>" else stage
+
+    def innermost_of(self, lines: Iterable[tuple[str, int]]) -> tuple[str, int] | None:
+        """(file to show, line) of the user's innermost among ``lines``, outermost first; else of a library's."""
+        found: dict[str, tuple[str, int]] = {}
+        for filename, number in lines:
+            found[self._kind(filename)] = (self.shown(filename), number)
+        return found.get("user") or found.get("library")
 
     def _innermost(self, trace: TracebackType | None) -> tuple[str, int, str] | None:
         found = None

@@ -17,7 +17,7 @@ FILES = sorted(FOLDER.glob("ops*.py"))
 
 #: What ``opscan.verdict``, ``opscan.routes`` and ``opscan.tracing`` can give to a message.
 FACTS = {
-    "operator", "dtypes", "release", "torch", "host_torch", "cann", "soc", "api", "parameter", "dtype", "detail",
+    "operator", "dtypes", "release", "torch", "host_torch", "cann", "soc", "api", "parameter", "dtype", "detail", "reason",
     "what", "answer", "factory", "opset", "exporter_torch",
 }  # fmt: skip
 

@@ -1,0 +1,217 @@
+"""The graph tracer: a model compiled by ``torch.compile`` with torchair, up to the graph that CANN would be given."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any
+
+import torch
+from torch import nn
+
+from opscan.errors import OpscanError
+from opscan.inventory import Attempt, Finding, Inventory, Location, Trace
+from opscan.probing.graph.breaks import GraphBreaks
+from opscan.probing.graph.calls import calls_of
+from opscan.probing.graph.conversion import Conversions, in_one_line
+from opscan.probing.graph.inert_core import import_torchair
+from opscan.probing.graph.nodes import Places, is_symbolic
+from opscan.probing.graph.running import Compute
+from opscan.probing.rehearsal.construction import Construction
+from opscan.probing.rehearsal.knowledge import Knowledge
+from opscan.probing.rehearsal.recorder import RehearsalRecorder
+from opscan.probing.rehearsal.shadow import Shadow
+from opscan.probing.rehearsal.tracer import _memory_budget as memory_budget
+from opscan.probing.simulator.runtime import SimulatedRuntime
+from opscan.tracing.host import kernels_in_process
+from opscan.tracing.interface import Recipe, TraceOptions
+from opscan.tracing.process_state import restored
+from opscan.tracing.redirect import redirected
+from opscan.tracing.source import SourceLocator
+from opscan.tracing.trees import move, tensors_in
+from opscan.tracing.user_error import model_error
+
+#: The CPU may spend so many seconds on values that a model asks for between two graphs.
+_SECONDS = 30.0
+
+
+class GraphTracer:
+    """torch_npu and its torchair are loaded with the class; one model a process: torch.compile keeps what it saw."""
+
+    name = "graph"
+
+    def __init__(self) -> None:
+        self._torchair = import_torchair()
+        self._runtime = SimulatedRuntime.attach()
+        self._device = torch.device("npu:0")
+
+    def trace(self, recipe: Recipe, options: TraceOptions, progress: Callable[[str], None]) -> Inventory:
+        """One inventory. Raises ModelError for errors of the user's own code, LoadError from the recipe."""
+        run = _Run(self._torchair, self._device, self._runtime, recipe, options, progress)
+        run.go()
+        if run.error is None or run.is_of_the_route():
+            return run.inventory()
+        if isinstance(run.error, OpscanError):
+            raise run.error
+        raise model_error(run.error, run.locator, run.stage, run.shapes) from run.error
+
+
+class _Run:
+    """Import, build, move to the device; then compile and run."""
+
+    def __init__(
+        self,
+        torchair: Any,
+        device: torch.device,
+        runtime: SimulatedRuntime,
+        recipe: Recipe,
+        options: TraceOptions,
+        progress: Callable[[str], None],
+    ) -> None:
+        self.torchair = torchair
+        self.device = device
+        self.recipe = recipe
+        self.options = options
+        self.progress = progress
+        self.locator = SourceLocator(recipe.root, os.path.dirname(os.path.realpath(torch.__file__)))
+        self.breaks = GraphBreaks(self.locator)
+        self.conversions = Conversions(progress, self._computing)
+        knowledge, budget = Knowledge(), memory_budget()
+        self.recorder = RehearsalRecorder(
+            device,
+            self.locator,
+            lambda func: None,
+            runtime,
+            knowledge,
+            Construction(knowledge, budget // 4),
+            Shadow(knowledge, budget, _SECONDS),
+        )
+        self.error: BaseException | None = None
+        self.stage = "importing"
+        self.parameters = 0
+        self.shapes = ""
+        self.unseen: list[str] = []
+        self.model: Any = None
+
+    def go(self) -> None:
+        with restored():
+            try:
+                args, kwargs = self._build()
+                self._compile(args, kwargs)
+            except BaseException as error:  # sys.exit and KeyboardInterrupt too are the model's own here
+                self.error = error
+            finally:
+                torch._dynamo.reset()
+
+    def _build(self) -> tuple[Any, Any]:
+        self.progress("building the model")
+        self.stage = "building"
+        with self.recorder, redirected(self.recorder):
+            self.model, args, kwargs = self.recipe.load()
+            if isinstance(self.model, nn.Module):
+                self.parameters = sum(p.numel() for p in self.model.parameters())
+                self.model.to(self.device)
+            args, kwargs = move((args, kwargs), self._as_input, self.device)
+        self.shapes = ", ".join(f"{str(t.dtype)[6:]}{list(t.shape)}" for t in tensors_in((args, kwargs)))
+        return args, kwargs
+
+    def _as_input(self, tensor: torch.Tensor) -> torch.Tensor:
+        return tensor.detach().to(self.device).requires_grad_(tensor.requires_grad)
+
+    def _compile(self, args: Any, kwargs: Any) -> None:
+        self.progress("capturing the graph")
+        self.stage = "running"
+        backend = self.torchair.get_npu_backend(compiler_config=self.torchair.CompilerConfig())
+        compiled: Any = torch.compile(self.model, backend=backend, dynamic=False)
+        with ExitStack() as stack:
+            stack.enter_context(self.conversions.following())
+            stack.enter_context(self.breaks.following())
+            if self.options.train:
+                self._train(compiled, args, kwargs)
+                return
+            with torch.no_grad():
+                compiled(*args, **kwargs)
+
+    def _train(self, compiled: Any, args: Any, kwargs: Any) -> None:
+        losses = [t for t in tensors_in(compiled(*args, **kwargs)) if t.requires_grad]
+        if not losses:
+            self.unseen.append("The backward pass: no result of the model requires a gradient.")
+            return
+        self.progress("running backward")
+        torch.autograd.backward(losses, [torch.ones_like(t) for t in losses])
+        self.unseen.append("The optimizer's step: it is no part of the graph, and runs operator by operator.")
+
+    def _computing(self) -> Compute | None:
+        """Values are needed only where the model goes on outside of a graph."""
+        return self._compute if self.breaks else None
+
+    def _compute(self, module: torch.fx.GraphModule, inputs: tuple[Any, ...]) -> Any:
+        recorder, before = self.recorder, self.recorder.running
+        recorder.running = True  # so that it goes on behind what the adapter refuses
+        try:
+            with recorder.paused(), recorder:
+                return module(*inputs)
+        finally:
+            recorder.running = before
+
+    # --- what was found ---------------------------------------------------------------------------------------
+
+    def is_of_the_route(self) -> bool:
+        """Whether torch.compile, not the model, is to blame: the model may run in eager mode."""
+        of_dynamo = isinstance(self.error, torch._dynamo.exc.TorchDynamoException)
+        return self.stage == "running" and (of_dynamo or bool(self.conversions.graphs))
+
+    def inventory(self) -> Inventory:
+        calls = calls_of(self.conversions.graphs, Places(self.locator, self.model))
+        reason = self._reason()
+        unseen = [*self.unseen, *self._not_captured(), *([reason] if reason else [])]
+        host = torch.__version__.split("+")[0]
+        trace = Trace(
+            tracer="graph",
+            engine="rehearse",
+            host_torch=host,
+            approximate=host != self.options.torch_release,
+            complete=not unseen,
+            unseen=tuple(unseen),
+            attempts=(Attempt("graph", self.error is None, reason),),
+        )
+        findings = (*self.recorder.findings.values(), *self._breaks())
+        kernels = {name: kernels_in_process(name) for name in sorted({call.name for call in calls})}
+        return Inventory(self.options.reference, self.parameters, trace, calls, findings, kernels)
+
+    def _reason(self) -> str | None:
+        if self.error is None:
+            return None
+        where = self.locator.innermost_of(
+            (f.filename, f.lineno or 0) for f in getattr(self.error, "real_stack", None) or ()
+        )
+        where = where or (self.locator.of_error(self.error) or (None,))[:2]  # type: ignore[assignment]
+        place = f" at {where[0]}:{where[1]}" if where and where[0] else ""
+        return f"torch.compile ended{place}: {in_one_line(self.error)}."
+
+    def _breaks(self) -> tuple[Finding, ...]:
+        return tuple(
+            Finding("OPS607", {"reason": found.reason}, (Location(*found.place),) if found.place else ())
+            for found in self.breaks
+        )
+
+    def _not_captured(self) -> list[str]:
+        told = []
+        breaks = list(self.breaks)
+        if breaks:
+            places = ", ".join(f"{b.place[0]}:{b.place[1]}" for b in breaks if b.place)
+            graphs = sum(graph.phase == "forward" for graph in self.conversions.graphs)
+            told.append(
+                f"What runs outside of the {graphs} graphs: torch.compile leaves them at {places or 'places unknown'}."
+            )
+        for number, graph in enumerate(self.conversions.graphs, 1):
+            if graph.failed:
+                told.append(f"The rest of graph {number} ({graph.phase}): {graph.failed}.")
+            if graph.zeros:
+                told.append(f"The values of graph {number}: it could not be run; the model went on with zeros.")
+            if any(is_symbolic(converted.node) for converted in graph.nodes):
+                told.append(f"Other sizes: graph {number} has sizes that depend on data or differ from call to call.")
+        if not self.conversions.graphs and self.error is None:
+            told.append("Everything: torch.compile captured no graph.")
+        return told
