@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from opscan.doctor.cann import VARIABLES
 from opscan.doctor.checks.interface import Check, Status, same
-from opscan.doctor.checks.matching import adapters_for, cann_for, same_line
+from opscan.doctor.checks.matching import adapters_for, cann_for, surely_other
 from opscan.doctor.checks.python import minor
 from opscan.doctor.facts import Facts, Toolkit
 from opscan.matrix.files import ReleasesFile
@@ -89,7 +89,7 @@ def _judged(facts: Facts, toolkit: Toolkit, releases: ReleasesFile) -> tuple[Sta
             f"：没有文档说明 torch_npu {adapter} 对应的 CANN。",
             None,
         )
-    status: Status = "warning" if same_line(release, named) else "problem"
+    status: Status = "problem" if surely_other(releases, release, named) else "warning"
     fit = adapters_for(
         releases, torch=facts.torch.version if facts.torch else None, python=minor(facts), cann=release
     ) or adapters_for(releases, python=minor(facts), cann=release)

@@ -35,7 +35,7 @@ def check_devices(facts: Facts, releases: ReleasesFile) -> Iterator[Check]:
 def _driver(facts: Facts, releases: ReleasesFile) -> Check:
     driver = facts.driver or _of_npu_smi(facts)
     if driver is None:
-        return _no_driver(facts)
+        return _no_driver(facts, _named(facts, releases))
     if not driver.release:
         return Check(
             "driver",
@@ -53,7 +53,12 @@ def _of_npu_smi(facts: Facts) -> Package | None:
     return Package(release=version, version=version) if version else None
 
 
-def _no_driver(facts: Facts) -> Check:
+def _named(facts: Facts, releases: ReleasesFile) -> tuple[str, ...]:
+    """Driver releases that the documents of the installed torch_npu name."""
+    return documented_entry(facts.torch_npu, releases).driver if facts.torch_npu in releases.torch_npu else ()
+
+
+def _no_driver(facts: Facts, named: tuple[str, ...]) -> Check:
     if facts.pci:
         return Check(
             "driver",
@@ -74,14 +79,21 @@ def _no_driver(facts: Facts) -> Check:
                 "将 /usr/local/Ascend/driver 与 /usr/local/bin/npu-smi 挂载到容器中。",
             ),
         )
-    return Check("driver", "missing", Text("not installed", "未安装"))
+    wanted = (
+        Text(
+            f"On a machine with an NPU, install driver and firmware {named[0]} or newer.",
+            f"在有 NPU 的机器上安装 {named[0]} 或更新的驱动与固件。",
+        )
+        if named
+        else None
+    )
+    return Check("driver", "missing", Text("not installed", "未安装"), wanted)
 
 
 def _judged_driver(facts: Facts, driver: Package, releases: ReleasesFile) -> tuple[Status, Text, Text | None]:
     toolkit = facts.toolkit
     fits = declared(toolkit, driver) if toolkit else None
-    known = facts.torch_npu in releases.torch_npu
-    named = documented_entry(facts.torch_npu or "", releases).driver if known else ()
+    named = _named(facts, releases)
     behind = next((name for name in named if older(driver.release, name)), None)
     if behind:
         en = f" is older than {behind}, which the documents of torch_npu {facts.torch_npu} name"

@@ -8,7 +8,7 @@ from packaging.version import InvalidVersion, Version
 
 from opscan.doctor.facts import Package, Toolkit
 from opscan.matrix.files import ReleasesFile
-from opscan.matrix.releases import documented_entry, is_documented
+from opscan.matrix.releases import cann_key, documented_entry, is_documented
 
 _INNER = re.compile(r"V\d+R\d+C\d+")
 _PACKAGE = re.compile(r"(\d+)\.(\d+)\.(rc)?(\d+)(?:\.(\d+))?", re.IGNORECASE)
@@ -48,9 +48,16 @@ def cann_for(releases: ReleasesFile, torch_npu: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*entry.cann, *reversed(entry.compatible)]))
 
 
-def same_line(cann: str, others: tuple[str, ...]) -> bool:
-    """Whether a CANN release differs from one of the others in its last number only: 8.3.RC2 and 8.3.RC1."""
-    return cann.rpartition(".")[0] in {other.rpartition(".")[0] for other in others}
+def surely_other(releases: ReleasesFile, cann: str, named: tuple[str, ...]) -> bool:
+    """Whether a CANN release that documents do not name is one that they would have named: the matrix knows it from the
+    documents of other torch_npu releases, or it is older than all that they name.
+    """
+    if cann in releases.cann:
+        return True
+    try:
+        return cann_key(cann) < min(map(cann_key, named))
+    except ValueError:
+        return False
 
 
 def declared(toolkit: Toolkit, driver: Package) -> bool | None:

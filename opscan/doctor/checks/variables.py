@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from opscan.doctor.cann import library_folders, set_env_script
+from opscan.doctor.cann import VARIABLES, library_folders, set_env_script
 from opscan.doctor.checks.interface import Check, Status, same
 from opscan.doctor.facts import Facts, Toolkit
 from opscan.text import Text
@@ -40,7 +40,13 @@ def _of_toolkit(facts: Facts) -> Iterator[Check]:
     if toolkit is None:
         return
     source = _source(toolkit)
-    if not toolkit.named_by:
+    astray = next((name for name in VARIABLES if facts.variables.get(name)), None)
+    if not toolkit.named_by and astray:
+        path = facts.variables[astray]
+        yield _complaint(
+            astray, "problem", f"is {path}, where there is no CANN.", f"为 {path}，该处没有 CANN。", source
+        )
+    elif not toolkit.named_by:
         yield _complaint(
             "ASCEND_HOME_PATH",
             "warning",
