@@ -15,31 +15,36 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 
 from opscan.probing.rehearsal.device_memory import address
 from opscan.probing.rehearsal.knowledge import Knowledge, Value, is_fresh
+from opscan.probing.rehearsal.sizes import bytes_filled
 from opscan.tracing.host import is_a_view
 
 #: Tensors from this size on may be left out; a budget counts them.
 _LARGE = 8 << 20
 
 #: A tensor of this size is never filled: the models that have such are too large for the rest as well.
-_HUGE = 512 << 20
+_HUGE = 1 << 30
 
 _NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0)
 
 
 class Construction:
-    """Runs operators on the CPU while a model is built. ``budget``: bytes that may be filled in all."""
+    """Runs operators on the CPU while a model is built. ``budget``: bytes that may be filled in all. ``left_out``: bytes
+    that were not, by address. ``given_up``: the model has turned out too large.
+    """
 
     def __init__(self, knowledge: Knowledge, budget: int) -> None:
         self._knowledge = knowledge
         self._budget = budget
         self._filled: dict[int, int] = {}
+        self.given_up = False
+        self.left_out: dict[int, int] = {}
 
     def run(self, func: Any, args: Any, kwargs: Any, inputs: list[torch.Tensor]) -> Any:
         """The operator's result on the CPU, computed or only allocated."""
         value = self._knowledge.of(inputs)
         if is_a_view(func):
             return func(*args, **kwargs)
-        size = _bytes(func, args, kwargs, inputs)
+        size = bytes_filled(args, kwargs, inputs)
         if size >= _LARGE and is_fresh(func) and func._schema.name.startswith("aten::empty"):
             return self._allocated(func, args, kwargs, Value.CONSTANT)
         if (value is Value.UNKNOWN and size >= _LARGE) or not self._fits(size, inputs):
@@ -49,37 +54,35 @@ class Construction:
         return out
 
     def _fits(self, size: int, inputs: list[torch.Tensor]) -> bool:
+        """Whether so many bytes are filled. Once a model has turned out too large, nothing large is: values that start
+        from weights are of no use where some weights have none.
+        """
         if size < _LARGE:
             return True
-        if size >= _HUGE:
-            return False
         place = address(inputs[0]) if inputs else -1 - len(self._filled)
         self._filled[place] = max(size, self._filled.get(place, 0))
-        return sum(self._filled.values()) <= self._budget
+        if size >= _HUGE or sum(self._filled.values()) > self._budget:
+            self.given_up = True
+        return not self.given_up
 
     def _allocated(self, func: Any, args: Any, kwargs: Any, value: Value) -> Any:
         """Results with the right sizes in memory that nothing was written to."""
         if func._schema.is_mutable:
             written = [t for t in tree_leaves((args, kwargs)) if isinstance(t, torch.Tensor)][:1]
-            self._knowledge.learn(written, value)
+            self._learn(written, value)
             return written[0] if len(func._schema.returns) == 1 else None
         arguments, options = tree_map_only(torch.Tensor, lambda t: t.to("meta"), (args, kwargs))
         if "device" in options or not any(isinstance(t, torch.Tensor) for t in tree_leaves((args, kwargs))):
             options["device"] = "meta"
         options.pop("pin_memory", None)
         out = tree_map_only(torch.Tensor, _reserved, func(*arguments, **options))
-        self._knowledge.learn([t for t in tree_leaves(out) if isinstance(t, torch.Tensor)], value)
+        self._learn([t for t in tree_leaves(out) if isinstance(t, torch.Tensor)], value)
         return out
 
-
-def _bytes(func: Any, args: Any, kwargs: Any, inputs: list[torch.Tensor]) -> int:
-    """About how many bytes the operator fills: the largest tensor among its arguments, or what it is asked to make."""
-    largest = max((t.numel() * t.element_size() for t in inputs), default=0)
-    made = 0
-    if args and isinstance(args[0], (list, tuple)) and all(isinstance(size, int) for size in args[0]):
-        dtype = kwargs.get("dtype") or torch.get_default_dtype()
-        made = torch.Size(args[0]).numel() * dtype.itemsize
-    return max(largest, made)
+    def _learn(self, tensors: list[torch.Tensor], value: Value) -> None:
+        self._knowledge.learn(tensors, value)
+        if value is Value.UNKNOWN:
+            self.left_out |= {address(t): t.untyped_storage().nbytes() for t in tensors}
 
 
 def _reserved(like: torch.Tensor) -> torch.Tensor:

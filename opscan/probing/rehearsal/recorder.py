@@ -47,7 +47,7 @@ class RehearsalRecorder(RecordingMode):
         self.knowledge = knowledge
         self.shadow = shadow
         self._runtime = runtime
-        self._construction = construction
+        self.construction = construction
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -100,7 +100,7 @@ class RehearsalRecorder(RecordingMode):
         return out
 
     def _on_host(self, func: Any, args: Any, kwargs: Any, inputs: list[torch.Tensor]) -> Any:
-        out = self._construction.run(func, args, kwargs, inputs)
+        out = self.construction.run(func, args, kwargs, inputs)
         if self.running:
             self._ask(func, args, kwargs, self.knowledge.of(inputs))
         return out

@@ -17,6 +17,7 @@ from torch.utils._pytree import tree_flatten, tree_leaves, tree_map_only, tree_u
 from opscan.probing.rehearsal.device_memory import address, on_host
 from opscan.probing.rehearsal.knowledge import Knowledge, Value, is_fresh
 from opscan.probing.rehearsal.references import REFERENCES
+from opscan.probing.rehearsal.sizes import bytes_filled
 from opscan.tracing.host import is_a_view
 from opscan.tracing.signature import qualified
 
@@ -39,11 +40,16 @@ class Expected:
 
 
 class Shadow:
-    """``memory``: bytes that this process may come to occupy. ``reason`` says, in English, why it was cut short."""
+    """``memory``: bytes that this process may come to occupy. ``reason`` says, in English, why it was cut short, and
+    ``missing`` which operators the CPU could not compute. ``only_small``: nothing large is computed, for the weights
+    are not known anyway.
+    """
 
     def __init__(self, knowledge: Knowledge, memory: int, seconds: float = _SECONDS) -> None:
         self.knowledge = knowledge
         self.reason = ""
+        self.missing: dict[str, None] = {}
+        self.only_small = False
         self._memory = memory
         self._seconds = seconds
         self._spent = 0.0
@@ -55,7 +61,7 @@ class Shadow:
         if torch.Tag.nondeterministic_seeded in func.tags:
             value = max(value, Value.DATA)
         expected = Expected(value)
-        if value is Value.UNKNOWN or is_a_view(func) or self._is_too_much(inputs):
+        if value is Value.UNKNOWN or is_a_view(func) or self._is_too_much(bytes_filled(args, kwargs, inputs)):
             return expected
         if is_fresh(func):
             return expected
@@ -65,6 +71,8 @@ class Shadow:
         except Exception as error:  # no CPU kernel, or the call is wrong on any device
             expected.error = error
         self._spent += time.monotonic() - began
+        if not expected.computed:
+            self.missing.setdefault(qualified(func))
         return expected
 
     def _run(self, func: Any, args: Any, kwargs: Any, expected: Expected) -> None:
@@ -78,11 +86,17 @@ class Shadow:
             expected.mutated.append((tensor, changed))
             return changed
 
-        own = REFERENCES.get(qualified(func))
+        reference = REFERENCES.get(qualified(func))
         arguments, options = tree_map_only(torch.Tensor, given, (args, _on_cpu(kwargs)))
-        out = (own or func)(*arguments, **options)
-        expected.leaves = [out] if own else tree_leaves(out)
-        expected.computed = not own or out is not None
+        if reference is None:
+            expected.leaves = tree_leaves(func(*arguments, **options))
+        else:
+            names = (parameter.name for parameter in func._schema.arguments)
+            results = reference({**dict(zip(names, arguments, strict=False)), **options})
+            if results is None:
+                return
+            expected.leaves = list(results)
+        expected.computed = True
 
     def settle(self, func: Any, out: Any, expected: Expected) -> Any:
         """Write what was computed into the memory of the results; results of another shape are replaced."""
@@ -93,24 +107,34 @@ class Shadow:
         changed = [pair for pair in expected.mutated if pair[0].shape == pair[1].shape]
         for tensor, value in changed:
             on_host(tensor).copy_(value)
-        own = {address(tensor) for tensor, _ in expected.mutated} - {0}
-        settled = [self._settled(leaf, own, *expected.leaves[i : i + 1]) for i, leaf in enumerate(leaves)]
-        touched = [t for t in settled if isinstance(t, torch.Tensor)]
-        self.knowledge.learn((*touched, *(tensor for tensor, _ in expected.mutated)), expected.value)
-        return tree_unflatten(settled, spec)
+        written = {address(tensor) for tensor, _ in expected.mutated} - {0}
+        may_resize = torch.Tag.dynamic_output_shape in func.tags
+        values = [*expected.leaves, *([None] * len(leaves))]
+        settled = [self._settled(leaf, v, written, may_resize) for leaf, v in zip(leaves, values, strict=False)]
+        self.knowledge.learn([tensor for tensor, _ in expected.mutated], expected.value)
+        for leaf, known in settled:
+            if isinstance(leaf, torch.Tensor) and address(leaf) not in written:
+                self.knowledge.learn([leaf], expected.value if known else Value.UNKNOWN)
+        return tree_unflatten([leaf for leaf, _ in settled], spec)
 
-    def _settled(self, leaf: Any, own: set[int], *value: Any) -> Any:
-        """One result: the device's tensor with the computed contents, or the number that the CPU found."""
-        if not value or leaf is None:
-            return leaf
-        if not isinstance(leaf, torch.Tensor) or not isinstance(value[0], torch.Tensor):
-            return leaf if isinstance(leaf, torch.Tensor) else value[0]
-        if address(leaf) in own or leaf.device.type == "meta":
-            return leaf
-        if leaf.shape != value[0].shape:  # its size depends on data that the device never saw
-            leaf = torch.empty(value[0].shape, dtype=leaf.dtype, device=leaf.device)
-        on_host(leaf).copy_(value[0])
-        return leaf
+    def _settled(self, leaf: Any, value: Any, written: set[int], may_resize: bool) -> tuple[Any, bool]:
+        """One result, and whether its contents are known: the device's tensor with what was computed, or the number
+        that the CPU found. A result that the device holds in another form stays as it is.
+        """
+        if value is None or leaf is None:
+            return leaf, True
+        if not isinstance(leaf, torch.Tensor) or not isinstance(value, torch.Tensor):
+            return (leaf, False) if isinstance(leaf, torch.Tensor) else (value, True)
+        if address(leaf) in written or leaf.device.type == "meta":
+            return leaf, True
+        if leaf.shape != value.shape:
+            if not may_resize:
+                return leaf, False
+            leaf = torch.empty(value.shape, dtype=leaf.dtype, device=leaf.device)
+        if leaf.dtype != value.dtype and not leaf.dtype.is_floating_point and not _fits(value, leaf.dtype):
+            return leaf, False
+        on_host(leaf).copy_(value)
+        return leaf, True
 
     def _leave(self, func: Any, leaves: list[Any], value: Value) -> None:
         """Nothing was computed: what the results hold is not known, but for views and fresh memory."""
@@ -120,14 +144,22 @@ class Shadow:
         tensors = [t for t in leaves if isinstance(t, torch.Tensor)]
         self.knowledge.learn(tensors, Value.CONSTANT if fresh else Value.UNKNOWN)
 
-    def _is_too_much(self, inputs: list[torch.Tensor]) -> bool:
+    def _is_too_much(self, size: int) -> bool:
         self._calls += 1
         if not self.reason:
             if self._spent > self._seconds:
                 self.reason = f"computing values took more than {self._seconds:.0f} seconds"
             elif self._calls % 16 == 0 and _resident() > self._memory:
                 self.reason = f"computing values took more than {self._memory >> 20} MB of memory"
-        return bool(self.reason) and sum(t.numel() * t.element_size() for t in inputs) > _SMALL
+        return size > _SMALL and (bool(self.reason) or self.only_small)
+
+
+def _fits(value: torch.Tensor, dtype: torch.dtype) -> bool:
+    """Whether an integer type holds every value: the device's indices may be a mask of its own."""
+    if dtype is torch.bool or value.is_floating_point() or value.is_complex() or value.numel() == 0:
+        return True
+    span = torch.iinfo(dtype)
+    return bool(value.min() >= span.min and value.max() <= span.max)
 
 
 def _written(func: Any, args: Any, kwargs: Any) -> set[int]:

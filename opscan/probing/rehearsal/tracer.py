@@ -30,6 +30,9 @@ from opscan.tracing.source import SourceLocator
 from opscan.tracing.trees import move, tensors_in
 from opscan.tracing.user_error import in_short, model_error
 
+#: Weights of more bytes are not filled: to compute with them would take minutes on a CPU.
+_MOST_WEIGHTS = 4 << 30
+
 
 class RehearsalTracer:
     name = "dispatch"
@@ -78,7 +81,7 @@ class _Run:
             lambda func: composite_key(func, options.registered),
             runtime,
             knowledge,
-            Construction(knowledge, budget // 4),
+            Construction(knowledge, min(budget // 4, _MOST_WEIGHTS)),
             Shadow(knowledge, budget),
         )
         self.error: BaseException | None = None
@@ -105,6 +108,7 @@ class _Run:
         model, args, kwargs = self.recipe.load()
         if isinstance(model, nn.Module):
             self.parameters = sum(p.numel() for p in model.parameters())
+            self.recorder.shadow.only_small = self.recorder.construction.given_up
             model.to(self.device)
             self._as_data(model.parameters())
         args, kwargs = move((args, kwargs), self._as_input, self.device)
@@ -145,8 +149,8 @@ class _Run:
             complete=not (unseen := self._unseen(calls, findings, reason)),
             unseen=tuple(unseen),
             attempts=(Attempt("dispatch", error is None, reason),),
-            values="partly" if recorder.shadow.reason or recorder.knowledge.any_unknown else "computed",
-            values_note=recorder.shadow.reason or (_LARGE if recorder.knowledge.any_unknown else ""),
+            values="partly" if recorder.knowledge.any_unknown else "computed",
+            values_note=_note(recorder) if recorder.knowledge.any_unknown else "",
         )
         names = {c.name for c in calls} | {p.name for c in calls for p in c.parts}
         kernels = {n: kernels_in_process(n) for n in sorted(names)}
@@ -161,8 +165,16 @@ class _Run:
         return unseen
 
 
-#: Why values are known in part where no limit was met while the model ran.
-_LARGE = "the weights are too large to be filled on this machine, or an operator has no CPU kernel"
+def _note(recorder: RehearsalRecorder) -> str:
+    """Why values are known in part only."""
+    left_out = sum(recorder.construction.left_out.values())
+    missing = list(recorder.shadow.missing)
+    notes = [
+        f"{left_out / 1e9:.1f} GB of weights were not filled" if left_out else "",
+        recorder.shadow.reason,
+        f"the CPU does not compute {', '.join(missing[:5])}{' …' if len(missing) > 5 else ''}" if missing else "",
+    ]
+    return "; ".join(note for note in notes if note)
 
 
 def _memory_budget() -> int:
