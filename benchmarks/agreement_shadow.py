@@ -18,6 +18,9 @@ _SAME: dict[str, Any] = {
 #: Operators whose results have shapes that depend on data, beside those that are tagged so.
 _DEPENDING = frozenset({"aten::index", "torchvision::nms"})
 
+#: Operators whose second argument holds indices or masks.
+_INDEXING = frozenset({"aten::index", "aten::index_put", "aten::index_put_", "aten::_index_put_impl_"})
+
 
 def shadowed(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call ``func`` on the device; what it returns and what it writes hold what the CPU computes, as far as it can."""
@@ -26,10 +29,25 @@ def shadowed(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     written = _written_arguments(func, args, kwargs)
     copies: list[tuple[torch.Tensor, torch.Tensor]] = []
     computed = _compute(func, args, kwargs, {id(t) for t in written}, copies)
+    if func._schema.name in _INDEXING:
+        args = (args[0], _positions(args[1]), *args[2:])
     out = func(*args, **kwargs)
     for theirs, ours in copies:
         _alias(theirs).copy_(ours)
     return out if computed is None or written else _filled(func, out, computed)
+
+
+def _positions(indices: list[torch.Tensor | None]) -> list[torch.Tensor | None]:
+    """Masks as the positions of what they select: the adapter counts them inside the operator, where nothing is
+    computed.
+    """
+    found: list[torch.Tensor | None] = []
+    for index in indices:
+        if index is None or index.dtype not in (torch.bool, torch.uint8):
+            found.append(index)
+        else:
+            found.extend(p.to(index.device) for p in _alias(index).nonzero(as_tuple=True))
+    return found
 
 
 def _written_arguments(func: Any, args: Any, kwargs: Any) -> list[torch.Tensor]:

@@ -1,6 +1,6 @@
 """The two sides of the comparison, each a process that forks one child a model, so that libraries load once.
 
-    python benchmarks/agreement_sides.py real|virtual [--train]      (model names on stdin, one JSON answer a line)
+python benchmarks/agreement_sides.py real|virtual [--train]      (model names on stdin, one JSON answer a line)
 """
 
 from __future__ import annotations
@@ -37,9 +37,16 @@ class Side:
         }
         if which == "real":
             environment["LD_LIBRARY_PATH"] = runtime
+        else:  # as opscan's own child has it
+            environment |= {"PYTORCH_JIT": "0", "TORCHDYNAMO_DISABLE": "1"}
         command = [sys.executable, __file__, which, *(["--train"] if train else [])]
         self._process = subprocess.Popen(
-            command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, stderr=subprocess.DEVNULL
+            command,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            stderr=subprocess.DEVNULL,
         )
 
     def run(self, name: str) -> dict[str, Any]:

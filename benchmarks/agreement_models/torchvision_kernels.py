@@ -40,7 +40,13 @@ def nms(dets: Any, scores: Any, iou_threshold: float) -> Any:
 
 
 def roi_align(
-    input: Any, rois: Any, spatial_scale: float, pooled_height: int, pooled_width: int, sampling_ratio: int, aligned: bool
+    input: Any,
+    rois: Any,
+    spatial_scale: float,
+    pooled_height: int,
+    pooled_width: int,
+    sampling_ratio: int,
+    aligned: bool,
 ) -> Any:
     return input.new_zeros((rois.shape[0], input.shape[1], pooled_height, pooled_width))
 

@@ -4,7 +4,8 @@ Every entry was observed with the real torch_npu 2.13.0 on a simulated runtime, 
 backward; ``benchmarks/agreement.py`` repeats the comparison on whole models. Two kinds:
 
 - ``LEAVES``: the operator itself reaches the device. Its value lists the operators of its backward, where the adapter
-  has a derivative of its own; None where stock torch's derivative serves.
+  has a derivative of its own, by the parameter whose gradient they make where those differ; None where stock torch's
+  derivative serves.
 - ``rewrites.py``: operators whose kernel is a composition of others.
 
 Composite operators that a release registers and neither names decompose in the adapter as they do in stock torch
@@ -27,12 +28,17 @@ from opscan.tracing.virtual_npu import never
 if TYPE_CHECKING:
     from opscan.tracing.recorder import Recorder
 
-LEAVES: dict[str, tuple[str, ...] | None] = {
+Backward = tuple[str, ...] | dict[str, tuple[str, ...]]
+
+LEAVES: dict[str, Backward | None] = {
     "aten::matmul": ("aten::matmul_backward",),
     "aten::gather": ("npu::npu_gather_backward",),
-    "aten::kl_div": ("npu::kl_div_backward", "npu::kl_div_target_backward"),
-    "aten::l1_loss": ("npu::l1_loss_backward", "npu::l1_loss_backward"),
-    "aten::binary_cross_entropy_with_logits": ("npu::npu_binary_cross_entropy_with_logits_backward",),
+    "aten::kl_div": {"self": ("npu::kl_div_backward",), "target": ("npu::kl_div_target_backward",)},
+    "aten::l1_loss": {
+        "self": ("npu::l1_loss_backward",),
+        "target": ("npu::l1_loss_backward", "aten::mul.Scalar"),
+    },
+    "aten::binary_cross_entropy_with_logits": {"self": ("npu::npu_binary_cross_entropy_with_logits_backward",)},
     "aten::repeat_interleave.self_int": ("npu::repeat_interleave_backward_int",),
     "aten::repeat_interleave.self_Tensor": ("npu::repeat_interleave_backward_tensor",),
     "aten::renorm": ("npu::npu_renorm_backward",),
@@ -48,7 +54,10 @@ LEAVES: dict[str, tuple[str, ...] | None] = {
         "aten::mul.Scalar",
         "aten::linalg_solve_triangular",
     ),
-    "aten::cdist": ("aten::_cdist_backward", "aten::transpose.int", "aten::clone", "aten::_cdist_backward"),
+    "aten::cdist": {
+        "x1": ("aten::_cdist_backward",),
+        "x2": ("aten::transpose.int", "aten::clone", "aten::transpose.int", "aten::clone", "aten::_cdist_backward"),
+    },
     "aten::isclose": None,
     "aten::isfinite": None,
     "aten::silu_backward": None,
@@ -133,16 +142,26 @@ def _above_autograd(
 
 
 def _differentiable_leaf(
-    func: Any, backward: tuple[str, ...], recorder: Recorder, of_the_gradient_alone: bool
+    func: Any, backward: Backward, recorder: Recorder, of_the_gradient_alone: bool
 ) -> Callable[..., Any]:
     def gradients(given: list[torch.Tensor], inputs: list[torch.Tensor]) -> list[torch.Tensor]:
         return given
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
         arguments = gradients if of_the_gradient_alone else None
-        return leaf(recorder, lambda a, k: func(*a, **k), backward, args, kwargs, arguments)
+        names = _of_wanted_gradients(backward, func, args, kwargs)
+        return leaf(recorder, lambda a, k: func(*a, **k), names, args, kwargs, arguments)
 
     return _beside_real_tensors(func, kernel)
+
+
+def _of_wanted_gradients(backward: Backward, func: Any, args: Any, kwargs: Any) -> tuple[str, ...]:
+    """The operators of a backward, of those gradients that are asked for."""
+    if isinstance(backward, tuple):
+        return backward
+    given = {p.name: v for p, v in zip(func._schema.arguments, args, strict=False)} | kwargs
+    wanted = [n for n in backward if isinstance(given.get(n), torch.Tensor) and given[n].requires_grad]
+    return tuple(operator for name in wanted for operator in backward[name])
 
 
 def _composed(func: Any, name: str, recorder: Recorder) -> Callable[..., Any]:

@@ -19,6 +19,7 @@ from opscan.tracing.layout import as_the_device_lays_out, is_narrowed
 from opscan.tracing.recording import RecordingMode
 from opscan.tracing.signature import qualified
 from opscan.tracing.source import SourceLocator
+from opscan.tracing.written_views import SHOWN_VIEWS, WrittenViews, is_saving
 
 
 class Recorder(RecordingMode):
@@ -35,6 +36,8 @@ class Recorder(RecordingMode):
         super().__init__(device, locator, parts_of)
         self._fake_mode = fake_mode
         self._assumptions = assumptions
+        self._written_views = WrittenViews()
+        self._views |= SHOWN_VIEWS
 
     def python_value(self, tensor: torch.Tensor, what: str) -> torch.Tensor:
         """A real CPU tensor for a fake one: its known value, else the stated default."""
@@ -75,8 +78,15 @@ class Recorder(RecordingMode):
         out = as_the_device_lays_out(func, args, out, self.device.type)
         if self._sink is None:
             values.propagate(func, args, kwargs, inputs, out)
-        self.record(func, args, kwargs, inputs, out)
+        if not self._is_hidden(func, inputs, out):
+            self.record(func, args, kwargs, inputs, out)
         return out
+
+    def _is_hidden(self, func: Any, inputs: list[torch.Tensor], out: Any) -> bool:
+        """Whether autograd makes this call for fake tensors, and not on the device."""
+        if not self.running or self._paused or self._sink is not None:
+            return False
+        return is_saving(func) or self._written_views.hides(func, inputs, out, self.emit)
 
     def _on_one_device(self, func: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
         """Wrap real tensors, and move CPU tensors that meet the traced device: a real NPU would raise there."""
