@@ -99,23 +99,31 @@ def _torch_npu(facts: Facts, releases: ReleasesFile) -> Check:
 
 def _not_a_pair(facts: Facts, release: str, fit: list[str], releases: ReleasesFile) -> Check:
     assert facts.torch is not None
-    own, entry = without_local(facts.torch.version), releases.torch_npu.get(release)
-    wanted = entry.torch if entry else Version(release).base_version
-    return Check(
-        "torch_npu",
-        "problem",
-        Text(
-            f"{release} pairs with torch {wanted} exactly, and torch {own} is installed.",
-            f"{release} 只与 torch {wanted} 配套，而当前安装的是 torch {own}。",
-        ),
-        _either(
-            f"Run `python -m pip install torch=={wanted}`",
-            f"运行 `python -m pip install torch=={wanted}`",
-            "install torch_npu",
-            "安装 torch_npu",
-            fit,
-        ),
+    own = without_local(facts.torch.version)
+    wanted = _torch_of(release, releases)
+    if wanted is None:
+        says = Text(f"{release} and torch {own} are no pair.", f"{release} 与 torch {own} 不配套。")
+        step = Text(f"Install torch_npu {fit[-1]}.", f"安装 torch_npu {fit[-1]}。") if fit else None
+        return Check("torch_npu", "problem", says, step)
+    says = Text(
+        f"{release} pairs with torch {wanted} exactly, and torch {own} is installed.",
+        f"{release} 只与 torch {wanted} 配套，而当前安装的是 torch {own}。",
     )
+    pip = f"`python -m pip install torch=={wanted}`"
+    return Check(
+        "torch_npu", "problem", says, _either(f"Run {pip}", f"运行 {pip}", "install torch_npu", "安装 torch_npu", fit)
+    )
+
+
+def _torch_of(torch_npu: str, releases: ReleasesFile) -> str | None:
+    """The torch release that a torch_npu release pairs with; None where its version says nothing of it."""
+    if torch_npu in releases.torch_npu:
+        return releases.torch_npu[torch_npu].torch
+    try:
+        version = Version(torch_npu)
+    except InvalidVersion:
+        return None
+    return version.base_version if len(version.release) == 3 else None
 
 
 def _install(facts: Facts, releases: ReleasesFile, fit: list[str]) -> Text:
