@@ -278,7 +278,7 @@ class TestDeclared:
         old = Package("25.0.rc1", inner="V100R001C21", compatible=("V100R001C21",))
         check = line(facts(toolkits=(own,), driver=old), "driver")
         assert check.status == "warning"
-        assert "declare to fit" in check.says.en
+        assert "say that they fit" in check.says.en
 
     def test_a_new_one_that_nothing_vouches_for_is_a_warning(self) -> None:
         own = toolkit(inner="V100R001C25B1", compatible=("V100R001C21",))

@@ -103,7 +103,14 @@ def _judged_driver(facts: Facts, driver: Package, releases: ReleasesFile) -> tup
             f"安装 {behind} 或更新的驱动与固件，并重启机器。",
         )
         if fits:
-            return "warning", Text(f"{en}; CANN and driver declare to fit.", f"{zh}；CANN 与驱动声明相互兼容。"), step
+            return (
+                "warning",
+                Text(
+                    f"{en}; the packages of CANN and driver say that they fit.",
+                    f"{zh}；CANN 与驱动的软件包声明相互兼容。",
+                ),
+                step,
+            )
         return ("warning" if fits is None else "problem"), Text(f"{en}.", f"{zh}。"), step
     if fits is False and toolkit:
         return (
