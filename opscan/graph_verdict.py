@@ -80,7 +80,9 @@ class GraphJudge:
     def _operator(self, launch: KernelLaunch, facts: dict[str, str]) -> Ruling:
         name = launch.api.removeprefix(LEGACY)
         inputs = tuple(
-            NamedInput(argument.name, tuple(spec.dtype for spec in argument.tensors)) if argument.tensors else None
+            NamedInput(argument.name, tuple(spec.dtype for spec in argument.tensors), argument.kind == "I")
+            if argument.tensors
+            else None
             for argument in launch.arguments
         )
         results = tuple(spec.dtype for spec in launch.results) if name in _CONVERTING else ()

@@ -27,6 +27,9 @@ Engine = Literal["ai_core", "ai_cpu", "local", ""]
 
 _FLOATING = frozenset({"float16", "float32", "bfloat16", "float64"})
 
+#: Dtypes of axes, sizes and positions.
+_INDICES = frozenset({"int32", "int64"})
+
 #: The dtype of a tensor whose dtype nothing tells.
 UNKNOWN = "unknown"
 
@@ -91,10 +94,15 @@ def accepts(op: GeOp | None, *dtypes: str, name: str = "", narrows: bool = False
 
 @dataclass(frozen=True, slots=True)
 class NamedInput:
-    """An input of an operator in a graph: the parameter's name, and the dtypes of its tensors (several of a list)."""
+    """An input of an operator in a graph: the parameter's name, and the dtypes of its tensors (several of a list).
+
+    ``constant``: it is written into the graph. What a converter writes for an axis or a size is its own choice of an
+    integer dtype, and does not decide: converters are tested so, whichever of the two the kernel lists.
+    """
 
     name: str
     dtypes: tuple[str, ...]
+    constant: bool = False
 
 
 def accepts_inputs(
@@ -223,10 +231,16 @@ def _fit_names(kernel: GeKernel, inputs: tuple[NamedInput | None, ...], results:
             missing = f"its {kernel.engine.replace('_', ' ')} kernel documents no input {given.name}"
             answers.append(_Answer("open", given.name, given.dtypes[0] if given.dtypes else "", missing))
             continue
-        answers += [_says(parameter, dtype, False) for dtype in given.dtypes]
+        if not (given.constant and _is_index(parameter) and set(given.dtypes) <= _INDICES):
+            answers += [_says(parameter, dtype, False) for dtype in given.dtypes]
     outputs = [parameter for parameter in kernel.params if parameter.io == "out"]
     answers += [_says(parameter, dtype, False) for parameter, dtype in zip(outputs, results, strict=False)]
     return _worst(kernel, answers)
+
+
+def _is_index(parameter: GeParameter) -> bool:
+    """Whether a parameter takes an axis, a size or positions: integers of one of the two usual widths only."""
+    return bool(parameter.dtypes) and set(parameter.dtypes) <= _INDICES
 
 
 def _fit_any(kernel: GeKernel, dtypes: tuple[str, ...], narrows: bool) -> _Fit:

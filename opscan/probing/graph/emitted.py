@@ -137,9 +137,15 @@ class EmittedOperators:
             elif parameter.endswith("0") and not parameter[:-1].endswith(tuple("0123456789")):
                 arguments.append(KernelArgument("L", spec, layout, parameter[:-1]))
             else:
-                arguments.append(KernelArgument("T", spec, layout, parameter))
+                kind = "I" if self._is_written_integer(tensor, spec[0]) else "T"
+                arguments.append(KernelArgument(kind, spec, layout, parameter))
         results = tuple(self._specs[f"{op.name}:{index}"] for index in range(len(op.output_desc)))
         return KernelLaunch(LEGACY + op.type, tuple(arguments), results)
+
+
+    def _is_written_integer(self, tensor: str, spec: TensorSpec) -> bool:
+        """Whether a tensor is an axis or a size that the converter writes into the graph."""
+        return spec.dtype in ("int32", "int64") and tensor.rpartition(":")[0] in self._constant
 
 
 def _writes(op: Any) -> bool:
