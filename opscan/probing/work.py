@@ -58,7 +58,3 @@ class Work:
             self._closed = True
             self._changed.notify_all()
 
-    def left(self) -> tuple[Task, ...]:
-        """The tasks that nobody took."""
-        with self._changed:
-            return tuple(self._pending)
