@@ -133,6 +133,16 @@ class Facts(msgspec.Struct, frozen=True):
     from_elsewhere: tuple[str, ...] = ()
 
     @property
+    def torch_release(self) -> str | None:
+        """The torch release without its local part: 2.13.0 for 2.13.0+cpu."""
+        return self.torch.version.partition("+")[0] if self.torch else None
+
+    @property
+    def python_line(self) -> str:
+        """The Python version as wheels are named by: 3.11."""
+        return ".".join(self.python.split(".")[:2])
+
+    @property
     def toolkit(self) -> Toolkit | None:
         """The CANN that a program started here uses: the one a variable names, else the first that was found."""
         return next(iter(sorted(self.toolkits, key=lambda each: not each.named_by)), None)

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from opscan.doctor.cann import VARIABLES
 from opscan.doctor.checks.interface import Check, Status, same
 from opscan.doctor.checks.matching import adapters_for, cann_for, surely_other
-from opscan.doctor.checks.python import minor
 from opscan.doctor.facts import Facts, Toolkit
 from opscan.matrix.files import ReleasesFile
 from opscan.matrix.releases import is_documented
@@ -56,7 +55,7 @@ def _missing(facts: Facts, releases: ReleasesFile) -> Check:
 
 def _wanted(facts: Facts, releases: ReleasesFile) -> str:
     """The CANN release for the installed torch_npu, else for the one that fits torch and Python."""
-    fit = adapters_for(releases, torch=facts.torch.version if facts.torch else None, python=minor(facts))
+    fit = adapters_for(releases, torch=facts.torch_release, python=facts.python_line)
     adapter = facts.torch_npu if facts.torch_npu in releases.torch_npu else next(reversed(fit), None)
     named = cann_for(releases, adapter) if adapter else ()
     return f" {named[0]}" if named else ""
@@ -90,9 +89,9 @@ def _judged(facts: Facts, toolkit: Toolkit, releases: ReleasesFile) -> tuple[Sta
             None,
         )
     status: Status = "problem" if surely_other(releases, release, named) else "warning"
-    fit = adapters_for(
-        releases, torch=facts.torch.version if facts.torch else None, python=minor(facts), cann=release
-    ) or adapters_for(releases, python=minor(facts), cann=release)
+    fit = adapters_for(releases, torch=facts.torch_release, python=facts.python_line, cann=release) or adapters_for(
+        releases, python=facts.python_line, cann=release
+    )
     other = f", or torch_npu {fit[-1]} (torch {releases.torch_npu[fit[-1]].torch})" if fit else ""
     other_zh = f"，或 torch_npu {fit[-1]}（torch {releases.torch_npu[fit[-1]].torch}）" if fit else ""
     return (

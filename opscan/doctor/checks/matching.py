@@ -14,11 +14,6 @@ _INNER = re.compile(r"V\d+R\d+C\d+")
 _PACKAGE = re.compile(r"(\d+)\.(\d+)\.(rc)?(\d+)(?:\.(\d+))?", re.IGNORECASE)
 
 
-def without_local(version: str) -> str:
-    """A release without its local part: 2.13.0 for 2.13.0+cpu."""
-    return version.partition("+")[0]
-
-
 def pair(torch_npu: str, torch: str) -> bool:
     """A torch_npu X.Y.Z.postN pairs with torch X.Y.Z exactly."""
     try:
@@ -36,7 +31,7 @@ def adapters_for(
         for release in releases.torch_npu_order
         if (entry := releases.torch_npu[release]).python
         and entry.table
-        and (torch is None or entry.torch == without_local(torch))
+        and (torch is None or entry.torch == torch)
         and (python is None or python in entry.python)
         and (cann is None or is_documented(release, cann, releases))
     ]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from packaging.version import InvalidVersion, Version
 
 from opscan.doctor.checks.interface import Check, same
-from opscan.doctor.checks.matching import adapters_for, pair, without_local
+from opscan.doctor.checks.matching import adapters_for, pair
 from opscan.doctor.facts import Facts
 from opscan.matrix.files import ReleasesFile
 from opscan.text import Text
@@ -23,13 +23,8 @@ def check_python(facts: Facts, releases: ReleasesFile) -> Iterator[Check]:
     yield _python(facts, releases)
     yield _torch(facts, releases)
     yield _torch_npu(facts, releases)
-    if facts.torch and facts.torch_npu and not facts.toolkits and _loads_by_itself(facts.torch.version):
+    if facts.torch_release and facts.torch_npu and not facts.toolkits and _loads_by_itself(facts.torch_release):
         yield _autoload(facts)
-
-
-def minor(facts: Facts) -> str:
-    """The Python version as wheels are named by: 3.11."""
-    return ".".join(facts.python.split(".")[:2])
 
 
 def _python(facts: Facts, releases: ReleasesFile) -> Check:
@@ -45,8 +40,8 @@ def _python(facts: Facts, releases: ReleasesFile) -> Check:
             Text("A scan works here; a rehearsal needs Linux.", "此处可以扫描；演练需要 Linux。"),
         )
     entry = releases.torch_npu.get(facts.torch_npu or "")
-    if entry and entry.python and minor(facts) not in entry.python:
-        fit = adapters_for(releases, torch=facts.torch.version if facts.torch else None, python=minor(facts))
+    if entry and entry.python and facts.python_line not in entry.python:
+        fit = adapters_for(releases, torch=facts.torch_release, python=facts.python_line)
         return Check(
             "python",
             "problem",
@@ -82,10 +77,10 @@ def _torch(facts: Facts, releases: ReleasesFile) -> Check:
 
 def _torch_npu(facts: Facts, releases: ReleasesFile) -> Check:
     release = facts.torch_npu
-    fit = adapters_for(releases, torch=facts.torch.version if facts.torch else None, python=minor(facts))
+    fit = adapters_for(releases, torch=facts.torch_release, python=facts.python_line)
     if release is None:
         return Check("torch_npu", "missing", Text("not installed", "未安装"), _install(facts, releases, fit))
-    if facts.torch and not pair(release, facts.torch.version):
+    if facts.torch_release and not pair(release, facts.torch_release):
         return _not_a_pair(facts, release, fit, releases)
     if release not in releases.torch_npu:
         return Check(
@@ -98,8 +93,7 @@ def _torch_npu(facts: Facts, releases: ReleasesFile) -> Check:
 
 
 def _not_a_pair(facts: Facts, release: str, fit: list[str], releases: ReleasesFile) -> Check:
-    assert facts.torch is not None
-    own = without_local(facts.torch.version)
+    own = facts.torch_release
     wanted = _torch_of(release, releases)
     if wanted is None:
         says = Text(f"{release} and torch {own} are no pair.", f"{release} 与 torch {own} 不配套。")
@@ -129,14 +123,12 @@ def _torch_of(torch_npu: str, releases: ReleasesFile) -> str | None:
 def _install(facts: Facts, releases: ReleasesFile, fit: list[str]) -> Text:
     """How to get a torch_npu, where there is one for this torch and Python; which torch has one, where not."""
     if not fit:
-        last = (adapters_for(releases, python=minor(facts)) or [""])[-1]
-        known = f" (torch_npu {last})" if last else ""
-        torch = releases.torch_npu[last].torch if last else "?"
+        line = facts.python_line
+        newest = next(reversed(adapters_for(releases, python=line)), None)
+        needs = f"torch {releases.torch_npu[newest].torch} (torch_npu {newest})" if newest else "?"
         return Text(
-            f"There is no torch_npu for this torch and Python {minor(facts)}; the newest for this Python needs torch "
-            f"{torch}{known}.",
-            f"没有适用于该 torch 与 Python {minor(facts)} 的 torch_npu；"
-            f"适用于此 Python 的最新版本需要 torch {torch}{known}。",
+            f"There is no torch_npu for this torch and Python {line}; the newest for this Python needs {needs}.",
+            f"没有适用于该 torch 与 Python {line} 的 torch_npu；适用于此 Python 的最新版本需要 {needs}。",
         )
     release = _for_toolkit(facts, releases, fit)
     return Text(
@@ -178,7 +170,7 @@ def _autoload(facts: Facts) -> Check:
 
 def _loads_by_itself(torch: str) -> bool:
     try:
-        return Version(without_local(torch)) >= _AUTOLOADS
+        return Version(torch) >= _AUTOLOADS
     except InvalidVersion:
         return False
 

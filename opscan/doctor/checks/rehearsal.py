@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from opscan.doctor.checks.interface import Check, same
 from opscan.doctor.checks.matching import adapters_for
-from opscan.doctor.checks.python import minor
 from opscan.doctor.facts import Facts
 from opscan.matrix.files import ReleasesFile
 from opscan.text import Text
@@ -29,8 +28,8 @@ def check_rehearsal(facts: Facts, releases: ReleasesFile) -> Iterator[Check]:
             ),
         )
     else:
-        fit = adapters_for(releases, torch=facts.torch.version if facts.torch else None, python=minor(facts))
-        fit = fit or adapters_for(releases, python=minor(facts))
+        fit = adapters_for(releases, torch=facts.torch_release, python=facts.python_line)
+        fit = fit or adapters_for(releases, python=facts.python_line)
         yield Check(
             "rehearsal",
             "missing",
