@@ -25,8 +25,8 @@ TensorPair = tuple[str, tuple[Dim, ...]]
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """Where a verdict comes from. ``kind``: ``torch_npu`` (registrations of a release), ``observed`` (the real
-    adapter on the simulated runtime), ``cann`` (documented constraints), ``override`` (curated), ``host`` (the user's
-    own process)."""
+    adapter on the simulated runtime), ``npu`` (measured on a real NPU), ``cann`` (documented constraints),
+    ``override`` (curated), ``host`` (the user's own process)."""
 
     kind: str
     release: str

@@ -41,6 +41,8 @@ _RULE_OF_CODE: dict[ClaimCode, str] = {
     "soc": "OPS105",
     "rank": "OPS110",
     "raises": "OPS106",
+    "wrong": "OPS109",
+    "crashed": "OPS113",
     "conflict": "OPS303",
     "arguments": "OPS304",
     "undocumented": "OPS306",

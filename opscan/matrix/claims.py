@@ -14,6 +14,8 @@ ClaimCode = Literal[
     "rank",  # a kernel's parameter does not take so many dimensions
     "soc",  # the kernel's API is documented as absent on the SoC
     "raises",  # the adapter itself refused these dtypes when it was observed
+    "wrong",  # on a real NPU its result departs from the reference
+    "crashed",  # on a real NPU it took the process or its kernel down
     "conflict",  # sources disagree
     "arguments",  # the kernels launched depend on argument values, and they are judged differently
     "undocumented",  # a kernel was observed, but its API has no documented constraints at this CANN release

@@ -15,7 +15,10 @@ from opscan.matrix.data import user_matrix_dir
 SCHEMA = 1
 
 _REINSTALL = "Install opscan again, or run `opscan matrix build` in a checkout."
-_REBUILD = "It is your own: build it again with `opscan matrix build --wheel`, --cann-home or --source, or delete it."
+_REBUILD = (
+    "It is your own: build it again with `opscan matrix build --wheel`, --cann-home, --source or --from-probe, "
+    "or delete it."
+)
 
 
 class Source(msgspec.Struct, frozen=True):
@@ -73,6 +76,39 @@ class ObservedFile(msgspec.Struct, frozen=True):
     soc: str
     sources: tuple[Source, ...]
     ops: dict[str, ObservedOp]
+
+
+class Measurement(msgspec.Struct, frozen=True):
+    """What one call did on a real NPU.
+
+    ``key``: of the probe's signature. ``dtypes``: of its tensors in order, joined by blanks; ``rank``: dimensions of
+    the first. ``call`` writes the signature out. ``fallbacks``: operators that ran on the CPU within it. ``detail``:
+    what was refused, wrong or crashed, in words.
+    """
+
+    key: str
+    cann: str
+    status: Literal["native", "fallback", "refused", "wrong", "crashed"]
+    call: str
+    dtypes: str = ""
+    rank: int = 0
+    kernels: tuple[str, ...] = ()
+    fallbacks: tuple[str, ...] = ()
+    detail: str = ""
+
+
+class MeasuredOp(msgspec.Struct, frozen=True):
+    rows: tuple[Measurement, ...]
+
+
+class MeasuredFile(msgspec.Struct, frozen=True):
+    """What probes measured with one torch_npu release on one SoC; ``sources`` names their files."""
+
+    schema: int
+    release: str
+    soc: str
+    sources: tuple[Source, ...]
+    ops: dict[str, MeasuredOp]
 
 
 class Parameter(msgspec.Struct, frozen=True, rename={"borrowed": "from"}):

@@ -16,13 +16,23 @@ from opscan.matrix.files import Correction, ObservedOp, OpEntry, Row, Statement
 from opscan.matrix.graph_engine import judge_launch
 from opscan.matrix.join import Judgement, judge, names_of
 from opscan.matrix.launches import COPY_WORDS, LEGACY, Launch, of_observed, parse_launch
-from opscan.matrix.releases import cann_tables, load_overrides, load_releases, nearness, torch_npu_releases
+from opscan.matrix.measured import claim_of, like, over_tables
+from opscan.matrix.releases import (
+    cann_tables,
+    load_overrides,
+    load_releases,
+    measured_tables,
+    nearness,
+    torch_npu_releases,
+)
 from opscan.matrix.rows import match_rows
 from opscan.matrix.tables import (
     CannTable,
+    MeasuredTable,
     ObservedTable,
     RegistrationTable,
     open_cann,
+    open_measured,
     open_observed,
     open_registrations,
 )
@@ -40,12 +50,14 @@ class Matrix:
 
     ``cann``: the table of the target's CANN release and SoC; where there is none, those of the nearest releases; empty
     where the matrix knows nothing. ``observed_releases``: torch_npu releases observed on the SoC, the nearest first.
+    ``measured``: what probes measured on real NPUs of the target's own kind.
     """
 
     target: Target
     registrations: RegistrationTable
     cann: tuple[CannTable, ...]
     observed_releases: tuple[str, ...]
+    measured: tuple[MeasuredTable, ...]
     statements: tuple[Statement, ...]
     corrections: dict[str, Evidence]
     roots: tuple[Path, ...]
@@ -72,6 +84,7 @@ class Matrix:
             registrations,
             tuple(map(open_cann, cann_tables(roots, target.cann, target.soc))),
             tuple(sorted(observed, key=lambda r: nearness(releases, target.torch_npu, r))),
+            tuple(map(open_measured, measured_tables(roots, target.torch_npu, target.soc))),
             tuple(s for file in overrides for s in file.statements if _holds(s, target)),
             {c.id: reviewed(c) for file in overrides for c in file.corrections},
             roots,
@@ -129,8 +142,21 @@ class Matrix:
         """What the kernels of ``name`` accept for these dtypes of its tensor arguments, in order.
 
         ``results``: dtypes of its tensor results, which decide what a cast launches. For an operator without tensor
-        arguments ``dtypes`` are taken as its results. ``rank``: the number of dimensions of its first tensor.
+        arguments ``dtypes`` are taken as its results. ``rank``: the number of dimensions of its first tensor. What was
+        measured on a real NPU comes before everything else.
         """
+        tables = self._by_tables(name, dtypes, results, rank)
+        measured = self._measured(name, dtypes, rank)
+        return tables if measured is None else over_tables(measured, tables)
+
+    def _measured(self, name: str, dtypes: tuple[str, ...], rank: int | None) -> KernelClaim | None:
+        for table in self.measured:
+            entry = table.ops.get(name)
+            if entry is not None and (rows := like(entry.rows, dtypes, rank, self.target.cann)):
+                return claim_of(rows, table.release, f"measured/{table.release}/{table.soc}.json")
+        return None
+
+    def _by_tables(self, name: str, dtypes: tuple[str, ...], results: tuple[str, ...], rank: int | None) -> KernelClaim:
         for statement in self.statements:
             if _answers(statement, name, dtypes + results, rank):
                 return _stated(statement)
@@ -146,8 +172,11 @@ class Matrix:
         self, name: str, dtypes: tuple[str, ...], results: tuple[str, ...], rank: int | None, observed: Observed
     ) -> KernelClaim:
         """What is documented of the very launches that a call made: its ranks are known, and no other call stands for
-        it. A reviewed statement comes first; what launched nothing that is known is as good as not seen.
+        it. What was measured on a real NPU comes first, then a reviewed statement; what launched nothing that is known
+        is as good as not seen.
         """
+        if (measured := self._measured(name, dtypes, rank)) is not None:
+            return over_tables(measured, self._by_tables(name, dtypes, results, rank))
         for statement in self.statements:
             if _answers(statement, name, dtypes + results, rank):
                 return _stated(statement)

@@ -178,6 +178,17 @@ def cann_key(release: str) -> tuple[int, int, bool, int, bool, str]:
     return int(match[1]), int(match[2]), not candidate, last, final, match[5]
 
 
+def measured_tables(roots: tuple[Path, ...], torch_npu: str, soc: str) -> tuple[Path, ...]:
+    """What probes measured with a torch_npu release on a SoC, the user's own first."""
+    paths = (root / f"measured/{torch_npu}/{soc}.json" for root in roots)
+    return tuple(path for path in paths if is_there(path))
+
+
+def soc_of(name: str) -> str:
+    """The matrix's name of a SoC, without a warning. Raises UsageError for one that it does not know."""
+    return _soc(name, load_socs(matrix_roots()))[0]
+
+
 def _torch_npu(asked: str | None, host_torch: str | None, releases: ReleasesFile) -> str:
     tables = [r for r in releases.torch_npu_order if releases.torch_npu[r].table]
     if asked is None:

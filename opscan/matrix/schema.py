@@ -18,6 +18,7 @@ from opscan.matrix.files import remedy
 FILES = {
     "torch_npu": "torch_npu/*.json",
     "observed": "observed/*/*.json",
+    "measured": "measured/*/*.json",
     "cann": "cann/*/*.json",
     "torchair": "torchair/*.json",
     "onnx": "onnx/*.json",

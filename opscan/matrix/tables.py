@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 import msgspec
 
 from opscan.errors import MatrixError
-from opscan.matrix.files import Api, GeOp, ObservedOp, OpEntry, check_place, load, remedy
+from opscan.matrix.files import Api, GeOp, MeasuredOp, ObservedOp, OpEntry, check_place, load, remedy
 
 Entry = TypeVar("Entry", bound=msgspec.Struct)
 
@@ -91,6 +91,22 @@ def open_observed(path: Path) -> ObservedTable:
     file = load(path, _Observed)
     check_place(path, release=file.release, soc=file.soc)
     return ObservedTable(file.release, file.soc, Entries(path, "ops", ObservedOp, file.ops))
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredTable:
+    """What probes measured with one torch_npu release on one SoC; see :class:`opscan.matrix.files.MeasuredFile`."""
+
+    release: str
+    soc: str
+    ops: Entries[MeasuredOp]
+
+
+def open_measured(path: Path) -> MeasuredTable:
+    """Raises MatrixError as :func:`opscan.matrix.files.load` does, and for a file that lies at another's place."""
+    file = load(path, _Observed)
+    check_place(path, release=file.release, soc=file.soc)
+    return MeasuredTable(file.release, file.soc, Entries(path, "ops", MeasuredOp, file.ops))
 
 
 def open_registrations(path: Path) -> RegistrationTable:
