@@ -176,11 +176,11 @@ def rank_fits(parameter: Parameter, rank: int) -> bool:
 
 def _refused_rank(api: str, name: str, rank: int, parameter: Parameter, cann: str) -> Judgement:
     """More dimensions than any list allows are refused; fewer may be what a page does not care to say."""
-    most = max(int(number) for number in re.findall(r"\d+", parameter.ranks))
-    detail = f"{rank} dimensions, and {parameter.ranks} are listed at CANN {cann}"
-    if rank > most:
-        return Judgement("unsupported", "rank", api, name, str(rank), detail, corrected=_ids(parameter.corrected))
-    return Judgement("unknown", "rank", api, name, str(rank), f"{api}.{name} has {detail}")
+    if rank > max(int(number) for number in re.findall(r"\d+", parameter.ranks)):
+        detail = f"{rank} (listed: {parameter.ranks})"
+        return Judgement("unsupported", "rank", api, name, "", detail, corrected=_ids(parameter.corrected))
+    detail = f"{api}.{name} has {rank} dimensions, and {parameter.ranks} are listed at CANN {cann}"
+    return Judgement("unknown", "rank", api, name, "", detail)
 
 
 def _ids(*names: str) -> frozenset[str]:

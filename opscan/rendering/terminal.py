@@ -241,7 +241,8 @@ def _trace(assessment: Assessment, lang: Lang) -> str:
     trace = assessment.trace
     parts = [f"{trace.tracer} ({trace.engine}), torch {trace.host_torch}"]
     if trace.engine == "rehearse":
-        parts.append(text(f"terminal.values.{trace.values}", lang))
+        note = f" ({trace.values_note})" if trace.values_note else ""
+        parts.append(text(f"terminal.values.{trace.values}", lang) + note)
     parts += [attempt.reason for attempt in trace.attempts[:-1] if attempt.reason]
     if trace.approximate:
         parts.append(text("terminal.approximate", lang))

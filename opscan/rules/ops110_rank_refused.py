@@ -12,8 +12,8 @@ RULE = Rule(
         "内核不接受该维数",
     ),
     message=Text(
-        "{api} does not take {detail} for its parameter {parameter} on {soc}.",
-        "在 CANN {cann}、{soc} 上，{api} 的参数 {parameter} 不接受 {dtype} 维张量。",
+        "{api} does not take a tensor of {detail} dimensions for its parameter {parameter} at CANN {cann} on {soc}.",
+        "在 CANN {cann}、{soc} 上，{api} 的参数 {parameter} 不接受 {detail} 维张量。",
     ),
     why=Text(
         "The kernel rejects the call at run time (161002 or EZ1001), not at compile time.",

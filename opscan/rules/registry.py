@@ -41,6 +41,7 @@ from opscan.rules import (
     ops605_shape_unknown,
     ops606_double_narrowed,
     ops607_graph_break,
+    ops608_other_dtype,
 )
 from opscan.rules.interface import Rule
 
@@ -83,5 +84,6 @@ RULES: Mapping[str, Rule] = {
         ops605_shape_unknown,
         ops606_double_narrowed,
         ops607_graph_break,
+        ops608_other_dtype,
     )
 }

@@ -17,6 +17,7 @@ import msgspec
 
 from opscan import errors
 from opscan.errors import OpscanError
+from opscan.worker.adapter_messages import AdapterMessages
 from opscan.worker.protocol import Check, Checked, Failed, Progress, Reply, Request, Scan, Scanned
 
 #: Set for the child before torch loads: torch must not load an installed torch_npu by itself (it fails without CANN),
@@ -42,6 +43,7 @@ class Worker:
     def __init__(self, engine: Engine | None = None) -> None:
         self.engine = engine or Engine()
         self._process: subprocess.Popen[bytes] | None = None
+        self._messages: AdapterMessages | None = None
         self._decoder = msgspec.json.Decoder(Reply)
         self._encoder = msgspec.json.Encoder()
 
@@ -51,8 +53,11 @@ class Worker:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, **_ENVIRONMENT, **self.engine.environment},
+            stderr=subprocess.PIPE if self.engine.name == "rehearse" else None,
             start_new_session=True,
         )
+        if self._process.stderr is not None:
+            self._messages = AdapterMessages(self._process.stderr)
         return self
 
     def __exit__(
@@ -68,6 +73,13 @@ class Worker:
                 with suppress(OSError):
                     stream.close()
         process.wait()
+        if self._messages is not None:
+            self._messages.finish()
+
+    @property
+    def warned_fallbacks(self) -> frozenset[str]:
+        """Operators that the real adapter has said, so far, that it leaves to the CPU."""
+        return frozenset(self._messages.fallbacks if self._messages else ())
 
     def scan(self, request: Scan, progress: Callable[[str], None]) -> Scanned:
         """Trace a model. Raises the OpscanError that the child met."""
@@ -105,6 +117,8 @@ class Worker:
     def _died(self) -> OpscanError:
         assert self._process is not None
         code = self._process.wait()
+        if self._messages is not None:
+            self._messages.finish()
         how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
         return OpscanError(
             f"The process that runs the model {how} before it answered.",

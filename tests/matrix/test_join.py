@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from opscan.matrix.files import Api, Parameter
-from opscan.matrix.join import align, judge
-from opscan.matrix.launches import Launch, parse_launch
+from opscan.matrix.join import align, judge, names_of, rank_fits
+from opscan.matrix.launches import Argument, Launch, parse_launch
 
 SIGNATURE = (("T", "self"), ("L", "indices"), ("S", "alpha"), ("v", "dim"), ("T", "out"))
 
@@ -33,11 +33,16 @@ def _judge(text: str, api: Api | None) -> tuple[str, str, str]:
 
 def test_arguments_align_by_arity_and_kind_and_join_by_name() -> None:
     launch = _launch("aclnnX[T:float32 L:int64,int64 S:float64 v T:float32]")
-    assert align((SIGNATURE,), launch.arguments) == [
+    assert _dtypes(align((SIGNATURE,), launch.arguments)) == [
         ("self", ("float32",)),
         ("indices", ("int64", "int64")),
         ("out", ("float32",)),
     ]
+
+
+def _dtypes(named: list[tuple[str, Argument]] | None) -> list[tuple[str, tuple[str, ...]]]:
+    assert named is not None
+    return [(name, argument.dtypes) for name, argument in named]
 
 
 def test_null_fits_every_kind() -> None:
@@ -47,7 +52,7 @@ def test_null_fits_every_kind() -> None:
 
 def test_another_releases_signature_is_tried_too() -> None:
     older = (("T", "self"), ("T", "out"))
-    assert align((SIGNATURE, older), _launch("aclnnX[T:float32 T:float32]").arguments) == [
+    assert _dtypes(align((SIGNATURE, older), _launch("aclnnX[T:float32 T:float32]").arguments)) == [
         ("self", ("float32",)),
         ("out", ("float32",)),
     ]
@@ -118,3 +123,42 @@ def test_the_legacy_path_joins_inputs_in_order() -> None:
     assert _judge("GE Y[float16 > float32]", api)[0] == "supported"
     assert _judge("GE Y[float16 float16 > float32]", api) == ("unsupported", "dtype", "w")
     assert _judge("GE Y[float16 float32 float32 > float32]", api)[1] == "undocumented"
+
+
+def _ranked(rank: int, ranks: str, io: str = "in") -> tuple[str, str, str, str]:
+    api = Api(True, ((("T", "self"),),), {"self": Parameter(io, ("float32",), ranks=ranks)})
+    judgement = judge(Launch("aclnnX", (Argument("T", ("float32",), (rank,)),)), api, "9.1.0")
+    return judgement.status, judgement.code, judgement.parameter, judgement.detail
+
+
+def test_more_dimensions_than_are_listed_are_refused_where_the_shape_was_seen() -> None:
+    assert _ranked(9, "0-8") == ("unsupported", "rank", "self", "9 (listed: 0-8)")
+    assert _ranked(8, "0-8")[0] == "supported"
+    assert _ranked(9, "0-8", "out")[0] == "supported"
+    assert _ranked(5, "")[0] == "supported"
+
+
+def test_fewer_dimensions_than_are_listed_are_a_doubt() -> None:
+    assert _ranked(2, "3-4") == (
+        "unknown",
+        "rank",
+        "self",
+        "aclnnX.self has 2 dimensions, and 3-4 are listed at CANN 9.1.0",
+    )
+
+
+def test_a_launch_without_shapes_is_not_judged_by_them() -> None:
+    api = Api(True, ((("T", "self"),),), {"self": Parameter("in", ("float32",), ranks="4")})
+    assert judge(Launch("aclnnX", (Argument("T", ("float32",)),)), api, "9.1.0").status == "supported"
+
+
+def test_a_number_fits_where_one_dimension_does() -> None:
+    assert [rank_fits(Parameter("in", ranks="1-8"), rank) for rank in (0, 1, 8, 9)] == [True, True, True, False]
+    assert [rank_fits(Parameter("in", ranks="2|4"), rank) for rank in (0, 2, 3, 4)] == [False, True, False, True]
+
+
+def test_arguments_are_named_by_the_signature_that_fits() -> None:
+    launch = _launch("aclnnX[T:float32 L:int64 S:float64 v T:float32]")
+    assert names_of(launch, _api()) == ("self", "indices", "alpha", "dim", "out")
+    assert names_of(_launch("aclnnX[T:float32]"), _api()) is None
+    assert names_of(launch, None) is None

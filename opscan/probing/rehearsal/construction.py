@@ -28,8 +28,9 @@ _NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0)
 
 
 class Construction:
-    """Runs operators on the CPU while a model is built. ``budget``: bytes that may be filled in all. ``left_out``: bytes
-    that were not, by address. ``given_up``: the model has turned out too large.
+    """Runs operators on the CPU while a model is built. ``budget``: bytes that may be filled in all.
+
+    ``left_out``: bytes that were not, by address. ``given_up``: the model has turned out too large.
     """
 
     def __init__(self, knowledge: Knowledge, budget: int) -> None:

@@ -36,7 +36,6 @@ class Knowledge:
 
     def __init__(self) -> None:
         self._of: dict[int, Value] = {}
-        self.any_unknown = False
 
     def of(self, tensors: Iterable[torch.Tensor]) -> Value:
         """What is known of all of them together."""
@@ -51,4 +50,3 @@ class Knowledge:
                 self._of.pop(place, None)
             else:
                 self._of[place] = value
-                self.any_unknown |= value is Value.UNKNOWN

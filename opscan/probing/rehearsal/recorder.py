@@ -18,7 +18,7 @@ from opscan.probing.simulator.events import Copy, Event, Synchronised
 from opscan.tracing.crossing import strays_among
 from opscan.tracing.cuda import is_cuda
 from opscan.tracing.recording import RecordingMode
-from opscan.tracing.signature import qualified
+from opscan.tracing.signature import dtype_name, qualified
 from opscan.tracing.source import SourceLocator
 
 
@@ -68,6 +68,9 @@ class RehearsalRecorder(RecordingMode):
         expected = self.shadow.compute(func, args, kwargs, inputs)
         out, raised = self._called(func, args, kwargs, inputs, expected)
         observed = self._observed(raised)
+        for on_cpu, on_device in expected.other_kinds(out):
+            facts = {"operator": qualified(func), "expected": dtype_name(on_cpu), "dtype": dtype_name(on_device)}
+            self._tell("OPS608", facts)
         out = self.shadow.settle(func, out, expected)
         self._note(func, args, kwargs, expected, out)
         self.record(func, args, kwargs, inputs, out, observed)
@@ -119,8 +122,11 @@ class RehearsalRecorder(RecordingMode):
 
     # --- what is written down -------------------------------------------------------------------------------
 
-    def _observed(self, raised: str) -> Observed:
+    def _observed(self, raised: str) -> Observed | None:
+        """None where the adapter raised behind a value that it read back from the device: nothing had computed it."""
         events = self._runtime.drain()
+        if raised and any(isinstance(e, Copy) and e.direction == "D2H" for e in events):
+            return None
         return Observed(
             launches=tuple(e for e in events if isinstance(e, KernelLaunch)),
             copies=tuple(e.word for e in events if isinstance(e, Copy) and e.direction in ("H2D", "D2H")),
@@ -135,7 +141,11 @@ class RehearsalRecorder(RecordingMode):
         self._ask(func, args, kwargs, expected.value)
         asked = kwargs.get("dtype")
         if asked is torch.float64 and any(t.dtype is torch.float32 for t in _tensors(out)):
-            self.finding("OPS606", {}, self._locator.locate(sys._getframe(1)))
+            self._tell("OPS606", {})
+
+    def _tell(self, rule: str, facts: dict[str, str]) -> None:
+        if self.running and not self._paused:
+            self.finding(rule, facts, self._locator.locate(sys._getframe(1)))
 
     def _ask(self, func: Any, args: Any, kwargs: Any, value: Value) -> None:
         """A value that decides how the model goes on: one of many, where it is not the model's own."""

@@ -1,9 +1,9 @@
 """CPU versions of what torch_npu computes in its own way, for the shadow.
 
 Each takes the arguments of the operator and returns its results in order, None for one that is bookkeeping of the
-device and that only other references would read. Meanings are those of the ``npu_*`` functions in Ascend's API reference for PyTorch: a true element of
-``atten_mask`` is left out, ``keep_prob`` is one minus the dropout probability. The layout of a dropout mask, one bit an
-element padded to 128 bytes, is what torch_npu 2.13.0 allocates.
+device and that only other references would read. Meanings are those of the ``npu_*`` functions in Ascend's API
+reference for PyTorch: a true element of ``atten_mask`` is left out, ``keep_prob`` is one minus the dropout probability.
+The layout of a dropout mask, one bit an element padded to 128 bytes, is what torch_npu 2.13.0 allocates.
 """
 
 from __future__ import annotations

@@ -38,11 +38,19 @@ class Expected:
     mutated: list[tuple[torch.Tensor, torch.Tensor]] = field(default_factory=list)
     error: Exception | None = None
 
+    def other_kinds(self, out: Any) -> list[tuple[torch.dtype, torch.dtype]]:
+        """dtypes of results, the CPU's and the device's, where one is whole numbers and the other is not, or complex
+        numbers and the other is not. Widths differ by design: the device narrows float64, and keeps masks for indices.
+        """
+        pairs = zip(self.leaves, tree_leaves(out), strict=False) if self.computed else ()
+        both = [(a.dtype, b.dtype) for a, b in pairs if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor)]
+        return [(a, b) for a, b in both if a.is_floating_point != b.is_floating_point or a.is_complex != b.is_complex]
+
 
 class Shadow:
     """``memory``: bytes that this process may come to occupy. ``reason`` says, in English, why it was cut short, and
     ``missing`` which operators the CPU could not compute. ``only_small``: nothing large is computed, for the weights
-    are not known anyway.
+    are not known anyway. ``is_partial``: some result was not computed.
     """
 
     def __init__(self, knowledge: Knowledge, memory: int, seconds: float = _SECONDS) -> None:
@@ -50,6 +58,7 @@ class Shadow:
         self.reason = ""
         self.missing: dict[str, None] = {}
         self.only_small = False
+        self.is_partial = False
         self._memory = memory
         self._seconds = seconds
         self._spent = 0.0
@@ -143,6 +152,7 @@ class Shadow:
         fresh = is_fresh(func)
         tensors = [t for t in leaves if isinstance(t, torch.Tensor)]
         self.knowledge.learn(tensors, Value.CONSTANT if fresh else Value.UNKNOWN)
+        self.is_partial |= not fresh and bool(tensors)
 
     def _is_too_much(self, size: int) -> bool:
         self._calls += 1

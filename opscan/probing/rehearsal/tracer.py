@@ -52,7 +52,7 @@ class RehearsalTracer:
             return run.inventory(None)
         if isinstance(run.error, OpscanError):
             raise run.error
-        if run.recorder.running_reached and run.is_incomplete():
+        if run.recorder.running_reached and (run.is_partial() or run.runs_on_cpu()):
             return run.inventory(run.error)
         raise model_error(run.error, run.locator, run.stage, run.shapes) from run.error
 
@@ -128,9 +128,20 @@ class _Run:
         self._as_data([moved])
         return moved
 
-    def is_incomplete(self) -> bool:
-        """Whether the run, not the model, may be to blame: values that were not computed."""
-        return self.recorder.knowledge.any_unknown
+    def is_partial(self) -> bool:
+        """Whether some values were not computed: then an error may be the run's fault, and not the model's."""
+        return self.recorder.shadow.is_partial or bool(self.recorder.construction.left_out)
+
+    def runs_on_cpu(self) -> bool:
+        """Whether the model runs where no device is: then it is the device that it fails on."""
+        try:
+            with restored():
+                model, args, kwargs = self.recipe.load()
+                with torch.no_grad():
+                    model(*args, **kwargs)
+        except BaseException:  # the model may end the process in any way
+            return False
+        return True
 
     def inventory(self, error: BaseException | None) -> Inventory:
         recorder = self.recorder
@@ -140,7 +151,8 @@ class _Run:
         if error is not None:
             where = self.locator.of_error(error)
             place = f" at {where[0]}:{where[1]}" if where else ""
-            reason = f"The rehearsal ended{place}: {in_short(error)}."
+            blame = "" if self.is_partial() else " The CPU runs this model; torch_npu does not."
+            reason = f"The rehearsal ended{place}: {in_short(error)}.{blame}"
         trace = Trace(
             tracer="dispatch",
             engine="rehearse",
@@ -149,8 +161,8 @@ class _Run:
             complete=not (unseen := self._unseen(calls, findings, reason)),
             unseen=tuple(unseen),
             attempts=(Attempt("dispatch", error is None, reason),),
-            values="partly" if recorder.knowledge.any_unknown else "computed",
-            values_note=_note(recorder) if recorder.knowledge.any_unknown else "",
+            values="partly" if self.is_partial() else "computed",
+            values_note=_note(recorder) if self.is_partial() else "",
         )
         names = {c.name for c in calls} | {p.name for c in calls for p in c.parts}
         kernels = {n: kernels_in_process(n) for n in sorted(names)}
@@ -174,7 +186,7 @@ def _note(recorder: RehearsalRecorder) -> str:
         recorder.shadow.reason,
         f"the CPU does not compute {', '.join(missing[:5])}{' …' if len(missing) > 5 else ''}" if missing else "",
     ]
-    return "; ".join(note for note in notes if note)
+    return "; ".join(note for note in notes if note) or "torch_npu keeps a result in a form of its own"
 
 
 def _memory_budget() -> int:
