@@ -26,6 +26,9 @@ from opscan.gate import decide
 from opscan.graph_verdict import GraphJudge
 from opscan.inventory import Finding, Inventory, KernelLaunch, Location, Observed, OpCall, TensorSpec
 from opscan.matrix.query import Matrix
+from opscan.measured_verdict import outranked
+from opscan.probing.judgement import Measured
+from opscan.probing.signature import signature_of
 from opscan.rules.registry import RULES
 from opscan.target import Route
 from opscan.text import Text
@@ -46,8 +49,8 @@ class Judged:
         return self.calls[0]
 
 
-def judge_calls(inventory: Inventory, matrix: Matrix) -> list[Judged]:
-    """Judge every call and group the calls as the report lists them, worst first."""
+def judge_calls(inventory: Inventory, matrix: Matrix, measured: Mapping[str, Measured] | None = None) -> list[Judged]:
+    """Judge every call and group the calls as the report lists them, worst first. ``measured``: by signature's key."""
     judge = _judge(inventory, matrix)
     rulings: dict[tuple[object, ...], Ruling] = {}
     groups: dict[tuple[object, ...], Judged] = {}
@@ -57,6 +60,8 @@ def judge_calls(inventory: Inventory, matrix: Matrix) -> list[Judged]:
         ruling = rulings.get(signature)
         if ruling is None:
             ruling = rulings[signature] = judge.call(call)
+        if measured and (own := measured.get(signature_of(call).key)) is not None:
+            ruling = outranked(ruling, own)
         key = (call.name, call.phase, _distinct(call.dtypes), ruling.verdict)
         groups.setdefault(key, Judged(ruling)).calls.append(call)
     return sorted(groups.values(), key=_order)

@@ -14,6 +14,7 @@ from opscan.loading.inputs import InputSpec
 from opscan.loading.reference import PythonFileReference
 from opscan.matrix.query import Matrix
 from opscan.matrix.releases import installed_torch, resolve_target
+from opscan.measure import ProbeChoice, measure
 from opscan.substitution import registry
 from opscan.substitution.interface import CheckResult, Match
 from opscan.target import Target
@@ -37,6 +38,7 @@ class ScanRequest:
     train: bool = False
     fail_on: FailOn = "unsupported"
     engine: EngineChoice = "auto"
+    probe: ProbeChoice = "auto"
 
 
 def scan(request: ScanRequest, progress: Callable[[str], None]) -> Assessment:
@@ -76,10 +78,14 @@ def scan_with(
     inventory = worker.scan(Scan(request.reference, request.inputs, release, request.train), progress).inventory
     trace = replace(inventory.trace, attempts=(*attempts, *inventory.trace.attempts))
     inventory = replace(inventory, trace=trace)
+    measurements = measure(inventory.calls, request.probe, target, progress)
+    if measurements.failure and request.probe == "require":
+        failed = Attempt("probe", False, measurements.failure)
+        inventory = replace(inventory, trace=replace(trace, attempts=(*trace.attempts, failed)))
     progress("judging operators")
-    judged = judge_calls(inventory, matrix)
+    judged = judge_calls(inventory, matrix, measurements.by_key)
     substitutions = _Substitutions(worker, matrix, release, progress).find(judged)
-    return assemble(inventory, matrix, judged, substitutions, request.fail_on, warnings)
+    return assemble(inventory, matrix, judged, substitutions, request.fail_on, warnings + measurements.notes)
 
 
 def release_for(matrix: Matrix) -> Release:

@@ -68,6 +68,15 @@ def scan(
         ),
     ] = "auto",
     rehearse: Annotated[bool, typer.Option("--rehearse", help="Short for --engine rehearse.")] = False,
+    probe: Annotated[
+        str,
+        typer.Option(
+            "--probe",
+            metavar="auto|require|off",
+            help="Try each operator on the NPU of this machine: its answer outranks tables. "
+            "auto: where there is one and it is the target.",
+        ),
+    ] = "auto",
     fail_on: options.FailOn = "unsupported",
     strict: options.Strict = False,
     html: options.Html = "opscan-report.html",
@@ -87,6 +96,7 @@ def scan(
         cann,
         soc,
         "rehearse" if rehearse else engine,
+        probe,
         fail_on,
         strict,
         html,
@@ -143,6 +153,7 @@ def rehearse(
                 cann,
                 soc,
                 "rehearse",
+                "off",
                 fail_on,
                 strict,
                 html,

@@ -38,7 +38,8 @@ def run(arguments: ProbeArguments) -> int:
     from opscan.cli.probe_text import print_probed
     from opscan.loading.inputs import parse_input, parse_input_shape
     from opscan.loading.reference import parse_reference
-    from opscan.measure import ProbeRequest, probe_model
+    from opscan.measure import Npus
+    from opscan.probe import ProbeRequest, probe_model
     from opscan.probing.pool import Options
     from opscan.probing.probed import render_probed
     from opscan.rendering.write import STDOUT, check_writable, write_text
@@ -47,10 +48,12 @@ def run(arguments: ProbeArguments) -> int:
         parse_reference(arguments.model),
         tuple(map(parse_input_shape, arguments.input_shape)) + tuple(map(parse_input, arguments.input)),
         arguments.train,
-        _devices(arguments.device),
-        _interpreter(arguments.python),
-        arguments.fresh,
-        Options(time_limit=_time_limit(arguments.time_limit)),
+        Npus(
+            _devices(arguments.device),
+            _interpreter(arguments.python),
+            arguments.fresh,
+            Options(time_limit=_time_limit(arguments.time_limit)),
+        ),
     )
     output = arguments.json
     if output is not None:
@@ -58,7 +61,7 @@ def run(arguments: ProbeArguments) -> int:
             raise UsageError(f"An output would overwrite the model file {arguments.model}.", "Choose another path.")
         check_writable(output)
     with Spinner() as spinner:
-        probed = probe_model(request, spinner.update, None)
+        probed = probe_model(request, spinner.update)
     if output is not None:
         write_text(output, render_probed(probed))
     written = output if output != STDOUT else None

@@ -29,6 +29,7 @@ class ScanArguments:
     cann: str | None
     soc: str | None
     engine: str
+    probe: str
     fail_on: str
     strict: bool
     html: str
@@ -41,12 +42,14 @@ def run(arguments: ScanArguments) -> int:
     from opscan.engine import EngineChoice
     from opscan.loading.inputs import parse_input, parse_input_shape
     from opscan.loading.reference import parse_reference
+    from opscan.measure import ProbeChoice
     from opscan.rendering.write import check_writable
     from opscan.scan import ScanRequest, scan
 
     lang = language(arguments.lang)
     fail_on = choice("--fail-on", arguments.fail_on, get_args(FailOn))
     engine = choice("--engine", arguments.engine, get_args(EngineChoice))
+    probe = choice("--probe", arguments.probe, get_args(ProbeChoice))
     _check_outputs(arguments)
     request = ScanRequest(
         parse_reference(arguments.model),
@@ -57,6 +60,7 @@ def run(arguments: ScanArguments) -> int:
         arguments.train,
         fail_on,  # type: ignore[arg-type]
         engine,  # type: ignore[arg-type]
+        probe,  # type: ignore[arg-type]
     )
     for path in _outputs(arguments):
         check_writable(path)

@@ -39,12 +39,13 @@ class Fault(msgspec.Struct, frozen=True):
 class Faults(msgspec.Struct, frozen=True):
     """``calls``: faults by the key of their signature. ``starts``: what a start does (``die``, ``hang``, ``garbage``,
     ``unable``), by its number from "0" over all workers, or every start of one device (``device 1``). ``state``: a
-    folder that counts over restarts.
+    folder that counts over restarts. ``versions``: what the device says it is.
     """
 
     state: str
     calls: dict[str, Fault] = {}
     starts: dict[str, str] = {}
+    versions: Versions | None = None
 
 
 class FakeDevice:
@@ -59,6 +60,7 @@ class FakeDevice:
         path = os.environ.get(ENVIRONMENT)
         self._faults = msgspec.json.decode(Path(path).read_bytes(), type=Faults) if path else None
         if self._faults is not None:
+            self.versions = self._faults.versions or self.versions
             self._start(self._faults.starts.get(str(self._count("starts")), ""))
             self._start(self._faults.starts.get(f"device {index}", ""))
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import torch
@@ -62,10 +62,9 @@ class NpuDevice:
     def observe(self, signature: Signature, call: Callable[[], Any]) -> Seen:
         """Under a profiler, which sees every operator that the dispatcher runs inside and every kernel of the adapter:
         the adapter itself warns of a fallback only once a process."""
-        with torch.autograd.profiler.profile(use_kineto=False) as profile:
+        with _profile() as events:
             result = call()
         self.synchronize()
-        events: list[Any] = list(profile.function_events or ())
         fallbacks = [e.cpu_parent.name for e in events if e.name == _FALLBACK_BEGINS and e.cpu_parent is not None]
         kernels = [e.name for e in events if e.name.startswith("aclnn")]
         return Seen(result, tuple(dict.fromkeys(fallbacks)), tuple(kernels))
@@ -83,6 +82,25 @@ class NpuDevice:
         except RuntimeError:
             return False
         return two == 2 or self.versions.simulated
+
+
+@contextmanager
+def _profile() -> Iterator[list[Any]]:
+    """The events are there when the block has ended; none where this torch has another profiler, for what an operator
+    does matters more than what was seen inside it."""
+    events: list[Any] = []
+    try:
+        profiler = torch.autograd.profiler.profile(use_kineto=False)
+        profiler.__enter__()
+    except (TypeError, RuntimeError, AttributeError):
+        yield events
+        return
+    try:
+        yield events
+    finally:
+        with suppress(RuntimeError):
+            profiler.__exit__(None, None, None)
+            events.extend(profiler.function_events or ())
 
 
 def _cann() -> str:

@@ -1,0 +1,60 @@
+"""A probe of a model from beginning to end: one trace, its distinct signatures, one pool of devices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from opscan import __version__
+from opscan.inventory import Inventory
+from opscan.loading.inputs import InputSpec
+from opscan.loading.reference import PythonFileReference
+from opscan.matrix.query import Matrix
+from opscan.measure import Npus, reach, target_of, try_signatures
+from opscan.probing.probed import Probed, summarise
+from opscan.probing.signature import distinct
+from opscan.scan import release_for
+from opscan.target import Target
+from opscan.worker.host import Worker
+from opscan.worker.protocol import Scan
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeRequest:
+    """What the command line asked for."""
+
+    reference: PythonFileReference
+    inputs: tuple[InputSpec, ...] = ()
+    train: bool = False
+    npus: Npus = field(default_factory=Npus)
+
+
+def probe_model(request: ProbeRequest, progress: Progress) -> Probed:
+    """Raises NoNpu where no device answers, and what tracing raises.
+
+    The model is traced for the release and chip that the device has: operators decompose as they do there.
+    """
+    progress("starting torch_npu")
+    reached = reach(request.npus)
+    inventory = _inventory(request, target_of(reached.versions), progress)
+    tried = try_signatures(reached, distinct(inventory.calls), progress)
+    return Probed(
+        tool=__version__,
+        model=inventory.reference,
+        versions=reached.versions,
+        devices=tried.devices,
+        complete=tried.complete and not reached.versions.simulated,
+        interrupted=tried.interrupted,
+        summary=summarise(tried.ops),
+        ops=tried.ops,
+        unseen=inventory.trace.unseen,
+    )
+
+
+def _inventory(request: ProbeRequest, target: Target, progress: Progress) -> Inventory:
+    progress("tracing the model")
+    with Worker() as worker:
+        release = release_for(Matrix.load(target))
+        return worker.scan(Scan(request.reference, request.inputs, release, request.train), progress).inventory
