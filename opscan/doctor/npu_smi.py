@@ -172,9 +172,9 @@ def _run(command: Sequence[str], places: Places, limit: float) -> tuple[str, str
         return "failed", error.strerror or str(error)
     try:
         output = _read(process, time.monotonic() + limit)
-        if output is None:
+        if output is None or len(output) > _MOST:
             _end(process)
-            return "silent", ""
+            return ("silent", "") if output is None else ("garbled", "")
         code = process.wait(timeout=limit)
     except subprocess.TimeoutExpired:
         _end(process)
@@ -187,7 +187,7 @@ def _run(command: Sequence[str], places: Places, limit: float) -> tuple[str, str
 
 
 def _read(process: subprocess.Popen[bytes], deadline: float) -> bytes | None:
-    """All that it prints; None where it goes on for too long, or says more than anyone asked for."""
+    """All that it prints, or more than anyone asked for; None where it goes on for too long."""
     assert process.stdout is not None
     output = b""
     with selectors.DefaultSelector() as selector:
@@ -199,7 +199,7 @@ def _read(process: subprocess.Popen[bytes], deadline: float) -> bytes | None:
             if not chunk:
                 return output
             output += chunk
-    return None
+    return output if len(output) > _MOST else None
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

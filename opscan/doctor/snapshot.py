@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,12 +12,25 @@ import msgspec
 
 from opscan.doctor.cann import set_env_script
 from opscan.doctor.facts import SCHEMA, Facts, Package, Toolkit
+from opscan.doctor.variables import KNOWN
 from opscan.errors import UsageError
 from opscan.rendering.write import write_text
 from opscan.text import Text
 
 #: No snapshot is as large; whatever else a path leads to is not read whole.
 _MOST = 16 * 1024 * 1024
+
+
+_WRITE = "Write one with `opscan doctor --snapshot FILE`."
+
+_INSTALL, _UNINSTALL = "python -m pip install ", "python -m pip uninstall -y "
+
+#: Names and releases of packages; a snapshot is a file, and nothing else of it gets into a command unquoted.
+_PLAIN = re.compile(r"[A-Za-z0-9][\w.!+-]*", re.ASCII)
+
+_ODD = Text("Its name or release is none.", "其名称或版本无效。")
+_ELSEWHERE = Text("It came from elsewhere than an index: install it from there.", "它并非来自软件源：请从原处安装。")
+_BUILD = Text("A build (+…) is found in the index that it came from.", "该构建（+…）需从其原来的软件源获取。")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +65,6 @@ def read_snapshot(path: Path) -> Facts:
         return msgspec.json.decode(data, type=Facts)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} is no snapshot: {error}.", _WRITE) from error
-
-
-_WRITE = "Write one with `opscan doctor --snapshot FILE`."
 
 
 class _Schema(msgspec.Struct):
@@ -136,30 +147,27 @@ def _packages(before: Facts, now: Facts) -> Iterator[Change]:
     """One change a package; pip is called once for all of those that an index has."""
     old, new = before.packages, now.packages
     for name in sorted(old.keys() | new.keys()):
-        if old.get(name) == new.get(name):
+        then, here = old.get(name, ""), new.get(name, "")
+        if then == here:
             continue
-        if name in before.from_elsewhere and name in old:
-            advice = Text(
-                "It came from elsewhere than an index: install it from there.", "它并非来自软件源：请从原处安装。"
-            )
-            yield Change(name, old[name], new.get(name, ""), advice=advice)
-        elif name in old:
-            yield Change(
-                name, old[name], new.get(name, ""), (f"python -m pip install {shlex.quote(f'{name}=={old[name]}')}",)
-            )
+        if not _PLAIN.fullmatch(name) or (then and not _PLAIN.fullmatch(then)):
+            yield Change(name, then, here, advice=_ODD)
+        elif not then:
+            yield Change(name, then, here, (f"{_UNINSTALL}{name}",))
+        elif name in before.from_elsewhere:
+            yield Change(name, then, here, advice=_ELSEWHERE)
         else:
-            yield Change(name, "", new[name], (f"python -m pip uninstall -y {shlex.quote(name)}",))
+            yield Change(
+                name, then, here, (_INSTALL + shlex.quote(f"{name}=={then}"),), _BUILD if "+" in then else None
+            )
 
 
 def _variables(before: dict[str, str], now: dict[str, str]) -> Iterator[Change]:
     for name in sorted(before.keys() | now.keys()):
         if before.get(name) != now.get(name):
-            command = (
-                f"export {shlex.quote(name)}={shlex.quote(before[name])}"
-                if name in before
-                else f"unset {shlex.quote(name)}"
-            )
-            yield Change(name, before.get(name, ""), now.get(name, ""), (command,))
+            command = f"export {name}={shlex.quote(before[name])}" if name in before else f"unset {name}"
+            # A snapshot comes from a file: no command sets what opscan did not write there.
+            yield Change(name, before.get(name, ""), now.get(name, ""), (command,) if name in KNOWN else ())
 
 
 def commands_back(changes: tuple[Change, ...]) -> tuple[str, ...]:
@@ -178,6 +186,3 @@ def commands_back(changes: tuple[Change, ...]) -> tuple[str, ...]:
             rest.append(command)
     pip = [start + " ".join(group) for start, group in ((_INSTALL, install), (_UNINSTALL, uninstall)) if group]
     return (*pip, *rest)
-
-
-_INSTALL, _UNINSTALL = "python -m pip install ", "python -m pip uninstall -y "

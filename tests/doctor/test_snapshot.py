@@ -82,19 +82,30 @@ def test_a_package_that_came_from_elsewhere_has_no_command() -> None:
     assert "elsewhere than an index" in change.advice.en
 
 
-def test_names_out_of_a_file_stay_words() -> None:
-    before = facts(packages={"x; rm -rf ~": "1"}, variables={"A; B": "$(reboot)"})
-    commands = commands_back(compare(before, facts(packages={}, variables={})))
-    assert commands == ("python -m pip install 'x; rm -rf ~==1'", "export 'A; B'='$(reboot)'")
+def test_a_build_has_an_index_of_its_own() -> None:
+    change = only(facts(packages={"torch": "2.6.0+cpu"}), facts(packages={"torch": "2.7.1+cpu"}))
+    assert change.commands == ("python -m pip install torch==2.6.0+cpu",)
+    assert change.advice is not None
+    assert "index that it came from" in change.advice.en
+
+
+def test_no_command_is_made_of_what_opscan_did_not_write() -> None:
+    before = facts(
+        packages={"x; rm -rf ~": "1", "-rlist": "1", "a": "1 --index-url=x"},
+        variables={"LD_PRELOAD": "/x", "A;B": "$(x)"},
+    )
+    changes = compare(before, facts(packages={"--pre": "2"}, variables={}))
+    assert len(changes) == 6
+    assert commands_back(changes) == ()
 
 
 def test_variables_come_back() -> None:
-    before = facts(variables={"TASK_QUEUE_ENABLE": "2", "ASCEND_RT_VISIBLE_DEVICES": "0"})
+    before = facts(variables={"TASK_QUEUE_ENABLE": "$(reboot)", "ASCEND_RT_VISIBLE_DEVICES": "0"})
     now = facts(variables={"TASK_QUEUE_ENABLE": "0", "ASCEND_LAUNCH_BLOCKING": "1"})
     assert commands_back(compare(before, now)) == (
         "unset ASCEND_LAUNCH_BLOCKING",
         "export ASCEND_RT_VISIBLE_DEVICES=0",
-        "export TASK_QUEUE_ENABLE=2",
+        "export TASK_QUEUE_ENABLE='$(reboot)'",
     )
 
 
