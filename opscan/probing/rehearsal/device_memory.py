@@ -20,9 +20,7 @@ def on_host(tensor: torch.Tensor) -> torch.Tensor:
     storage = tensor.untyped_storage()
     if storage.nbytes() == 0:
         return torch.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype)
-    host = torch._C._construct_storage_from_data_pointer(  # type: ignore[attr-defined]
-        storage.data_ptr(), _CPU, storage.nbytes()
-    )
+    host = torch._C._construct_storage_from_data_pointer(storage.data_ptr(), _CPU, storage.nbytes())
     view = torch.empty(0, dtype=tensor.dtype)
     view.set_(host, tensor.storage_offset(), tensor.size(), tensor.stride())
     if tensor.is_conj():

@@ -68,9 +68,9 @@ class RehearsalRecorder(RecordingMode):
         expected = self.shadow.compute(func, args, kwargs, inputs)
         out, raised = self._called(func, args, kwargs, inputs, expected)
         observed = self._observed(raised)
-        for on_cpu, on_device in expected.other_kinds(out):
-            facts = {"operator": qualified(func), "expected": dtype_name(on_cpu), "dtype": dtype_name(on_device)}
-            self._tell("OPS608", facts)
+        if (kinds := expected.other_kind(out)) is not None:
+            expected_dtype, dtype = map(dtype_name, kinds)
+            self._tell("OPS608", {"operator": qualified(func), "expected": expected_dtype, "dtype": dtype})
         out = self.shadow.settle(func, out, expected)
         self._note(func, args, kwargs, expected, out)
         self.record(func, args, kwargs, inputs, out, observed)

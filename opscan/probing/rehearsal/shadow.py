@@ -38,13 +38,17 @@ class Expected:
     mutated: list[tuple[torch.Tensor, torch.Tensor]] = field(default_factory=list)
     error: Exception | None = None
 
-    def other_kinds(self, out: Any) -> list[tuple[torch.dtype, torch.dtype]]:
-        """dtypes of results, the CPU's and the device's, where one is whole numbers and the other is not, or complex
-        numbers and the other is not. Widths differ by design: the device narrows float64, and keeps masks for indices.
+    def other_kind(self, out: Any) -> tuple[torch.dtype, torch.dtype] | None:
+        """The dtypes of the first result, the CPU's and the device's, where one is whole numbers and the other is not,
+        or complex numbers and the other is not. Widths differ by design: the device narrows float64. Further results
+        may be indices, which the device keeps in forms of its own.
         """
-        pairs = zip(self.leaves, tree_leaves(out), strict=False) if self.computed else ()
-        both = [(a.dtype, b.dtype) for a, b in pairs if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor)]
-        return [(a, b) for a, b in both if a.is_floating_point != b.is_floating_point or a.is_complex != b.is_complex]
+        ours, theirs = self.leaves[:1] if self.computed else [], tree_leaves(out)[:1]
+        for a, b in zip(ours, theirs, strict=False):
+            if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor):
+                other = a.is_floating_point() != b.is_floating_point() or a.is_complex() != b.is_complex()
+                return (a.dtype, b.dtype) if other else None
+        return None
 
 
 class Shadow:
