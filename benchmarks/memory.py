@@ -1,10 +1,12 @@
 """How much memory a scan of a model takes whose weights alone are 140 GB. Linux only: it reads ``/proc``.
 
     python benchmarks/memory.py [MODEL …]
+    python benchmarks/memory.py benchmarks/models/llama_405b.py --rehearse
 
-Without arguments it scans ``examples/llama_70b.py``. Reported is the resident memory of the command and of the child
+Without arguments it scans ``examples/llama_70b.py``; arguments are those of the command. Reported is the resident memory of the command and of the child
 process that traces, two ways: the highest sum seen at one time (looked at every 5 ms), and the sum of the peaks that
-the kernel keeps for each process (``VmHWM``), which misses no spike. Shared pages count twice. Goal: less than 1 GB.
+the kernel keeps for each process (``VmHWM``), which misses no spike. Shared pages count twice. Goal: less than 1 GB for a
+scan on the virtual device, less than 3 GB for a rehearsal of 405 billion parameters.
 """
 
 from __future__ import annotations
@@ -30,7 +32,8 @@ def main() -> None:
         seconds = time.perf_counter() - start
     print(f"{' '.join(arguments)}: exit code {process.returncode}, {seconds:.1f} s, {len(peaks)} processes")
     print(f"highest sum at one time: {together / 1e6:.0f} MB")
-    print(f"sum of the processes' peaks: {sum(peaks.values()) / 1e6:.0f} MB (goal: less than 1000 MB)")
+    goal = 3000 if "--rehearse" in arguments else 1000
+    print(f"sum of the processes' peaks: {sum(peaks.values()) / 1e6:.0f} MB (goal: less than {goal} MB)")
 
 
 def watch(process: subprocess.Popen[bytes]) -> tuple[int, dict[int, int]]:
