@@ -31,12 +31,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runtime", required=True, help="folder of the simulated runtime's libraries")
     parser.add_argument("--train", action="store_true")
+    parser.add_argument("--modules", action="store_true", help="single modules of torch in place of the models")
     parser.add_argument("--only", help="models whose name contains one of these, separated by commas")
     parser.add_argument("--json", type=Path, help="keep the results here, and go on from them")
     parser.add_argument("--again", action="store_true", help="run models anew that the file has results of")
     arguments = parser.parse_args()
     parts = arguments.only.split(",") if arguments.only else [""]
-    chosen = [name for name in agreement_models.names() if any(part in name for part in parts)]
+    names = agreement_models.modules() if arguments.modules else agreement_models.names()
+    chosen = [name for name in names if any(part in name for part in parts)]
     compare(chosen, arguments)
 
 
@@ -58,12 +60,19 @@ def rows(names: list[str], arguments: argparse.Namespace) -> Iterator[tuple[str,
     sides = [Side(which, arguments.runtime, arguments.train) for which in SIDES]
     try:
         for name in names:
-            answers = [side.run(name) for side in sides]
-            errors = [f"{side.which}: {a['error']}" for side, a in zip(sides, answers, strict=True) if "error" in a]
-            yield name, {"error": "; ".join(errors)} if errors else differences(*(a["counts"] for a in answers))
+            yield name, row_of(*(side.run(name) for side in sides))
     finally:
         for side in sides:
             side.close()
+
+
+def row_of(real: dict[str, Any], virtual: dict[str, Any]) -> dict[str, Any]:
+    errors = [f"{which}: {a['error']}" for which, a in zip(SIDES, (real, virtual), strict=True) if "error" in a]
+    if errors:
+        return {"error": "; ".join(errors)}
+    if "refused" in real:
+        return {"refused": real["refused"], "foreseen": real["refused"] in virtual["refused"]}
+    return differences(real["counts"], virtual["counts"])
 
 
 def differences(real: Counts, virtual: Counts) -> dict[str, Any]:
@@ -81,6 +90,8 @@ def differences(real: Counts, virtual: Counts) -> dict[str, Any]:
 def line(name: str, row: dict[str, Any]) -> str:
     if "error" in row:
         return f"{name:44} {row['error'][:300]}"
+    if "refused" in row:
+        return f"{name:44} the adapter refuses {row['refused']}: {'' if row['foreseen'] else 'not '}foreseen"
     either = row["common"] + len(row["missing"]) + len(row["extra"])
     told = "".join(f" -{n}" for n in row["missing"]) + "".join(f" +{n}" for n in row["extra"])
     counts = "".join(f" {n} {a}/{b}" for n, (a, b) in row["counts differ"].items())
@@ -88,7 +99,7 @@ def line(name: str, row: dict[str, Any]) -> str:
 
 
 def report(table: dict[str, Any], train: bool) -> None:
-    compared = [row for row in table.values() if "error" not in row]
+    compared = [row for row in table.values() if "common" in row]
     common = sum(row["common"] for row in compared)
     either = common + sum(len(row["missing"]) + len(row["extra"]) for row in compared)
     same = sum(row["common"] - len(row["counts differ"]) for row in compared)
@@ -102,7 +113,7 @@ def report(table: dict[str, Any], train: bool) -> None:
     for name, times in kinds.most_common():
         print(f"  {name} in {times}")
     for name, row in table.items():
-        if "error" in row:
+        if "common" not in row:
             print(f"  not compared: {line(name, row)}")
 
 

@@ -37,6 +37,20 @@ def shadowed(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return out if computed is None or written else _filled(func, out, computed)
 
 
+def shadow_composites() -> None:
+    """What the adapter computes inside operators that a dispatch mode does not see."""
+    one_hot = torch.nn.functional.one_hot
+
+    def shadowed_one_hot(tensor: torch.Tensor, num_classes: int = -1) -> torch.Tensor:
+        out = one_hot(tensor, num_classes)
+        if out.device.type == "npu":
+            with torch._C._DisableTorchDispatch():
+                _alias(out).copy_(one_hot(_alias(tensor), num_classes))
+        return out
+
+    torch.nn.functional.one_hot = shadowed_one_hot
+
+
 def _positions(indices: list[torch.Tensor | None]) -> list[torch.Tensor | None]:
     """Masks as the positions of what they select: the adapter counts them inside the operator, where nothing is
     computed.

@@ -50,7 +50,7 @@ class Side:
         )
 
     def run(self, name: str) -> dict[str, Any]:
-        """``counts`` by overload, or ``error``."""
+        """``counts`` by overload, what is ``refused``, or ``error``."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(name + "\n")
@@ -88,7 +88,7 @@ def answer_in_child(which: str, name: str, train: bool, answers: TextIO) -> None
         os.close(read)
         answer: dict[str, Any]
         try:
-            answer = {"counts": {"real": run_real, "virtual": run_virtual}[which](name, train)}
+            answer = {"real": run_real, "virtual": run_virtual}[which](name, train)
         except BaseException as error:
             at = traceback.extract_tb(error.__traceback__)[-1]
             answer = {"error": f"{type(error).__name__}: {error} ({Path(at.filename).name}:{at.lineno})"}
@@ -102,10 +102,21 @@ def answer_in_child(which: str, name: str, train: bool, answers: TextIO) -> None
     answers.flush()
 
 
-def run_real(name: str, train: bool) -> Counts:
-    """Overloads that the real adapter's dispatcher shows on npu:0."""
+class Refused(Exception):
+    """An operator that the real adapter raises for."""
+
+
+def run_real(name: str, train: bool) -> dict[str, Any]:
+    """``counts`` of the overloads that the real adapter's dispatcher shows on npu:0, or the one that it ``refused``."""
+    try:
+        return {"counts": count_real(name, train)}
+    except Refused as refused:
+        return {"refused": str(refused)}
+
+
+def count_real(name: str, train: bool) -> Counts:
     import torch
-    from agreement_shadow import shadowed
+    from agreement_shadow import shadow_composites, shadowed
     from torch.utils._python_dispatch import TorchDispatchMode
     from torch.utils._pytree import tree_leaves, tree_map_only
 
@@ -113,7 +124,12 @@ def run_real(name: str, train: bool) -> Counts:
 
     class Count(TorchDispatchMode):
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            out = shadowed(func, args, kwargs or {})
+            try:
+                out = shadowed(func, args, kwargs or {})
+            except RuntimeError as error:
+                if "feature not supported" in str(error):
+                    raise Refused(func._schema.name) from error
+                raise
             if func.namespace != "prim" and any(
                 isinstance(t, torch.Tensor) and t.device.type == "npu" for t in tree_leaves((args, kwargs, out))
             ):
@@ -121,6 +137,7 @@ def run_real(name: str, train: bool) -> Counts:
                 counts[schema.name + (f".{schema.overload_name}" if schema.overload_name else "")] += 1
             return out
 
+    shadow_composites()
     torch.manual_seed(_SEED)
     model, args, kwargs = agreement_models.build(name, train)
     model = model.npu()
@@ -140,14 +157,17 @@ def run_real(name: str, train: bool) -> Counts:
     return dict(counts)
 
 
-def run_virtual(name: str, train: bool) -> Counts:
-    """Overloads that opscan's inventory holds for torch_npu 2.13.0."""
+def run_virtual(name: str, train: bool) -> dict[str, Any]:
+    """``counts`` of the overloads in opscan's inventory for torch_npu 2.13.0, and which of them it says are
+    ``refused``.
+    """
     import torch
 
     from opscan.matrix.query import Matrix
     from opscan.target import Target
     from opscan.tracing.dispatch import DispatchTracer
     from opscan.tracing.interface import Recipe, TraceOptions
+    from opscan.verdict import refused_memory_format
 
     torch.manual_seed(_SEED)
     matrix = Matrix.load(Target("2.13.0", "9.1.0", "ascend910b"))
@@ -161,7 +181,8 @@ def run_virtual(name: str, train: bool) -> Counts:
     counts: collections.Counter[str] = collections.Counter()
     for call in inventory.calls:
         counts[call.name] += call.count
-    return dict(counts)
+    refused = sorted({call.name for call in inventory.calls if refused_memory_format(call)})
+    return {"counts": dict(counts), "refused": refused}
 
 
 if __name__ == "__main__":

@@ -252,12 +252,17 @@ def copies_to_host(call: OpCall) -> bool:
 
 
 #: Operators of torch_npu that raise for any memory format but the contiguous one (and ``preserve_format``).
-_CONTIGUOUS_ONLY = frozenset({"aten::_to_copy", "aten::contiguous", "aten::empty.memory_format", "aten::empty"})
+_CONTIGUOUS_ONLY = frozenset(
+    {
+        "aten::_to_copy", "aten::contiguous", "aten::empty.memory_format", "aten::empty", "aten::gelu",
+        "aten::softplus_backward",
+    }
+)  # fmt: skip
 
 
 def refused_memory_format(call: OpCall) -> str | None:
     """The memory format of a call that torch_npu 2.13.0 was seen to refuse:
-    ``x.to(memory_format=torch.channels_last)``.
+    ``x.to(memory_format=torch.channels_last)``; for ``gelu``, an input whose strides have that format.
     """
     asked = dict(call.attributes).get("memory_format", "")
     return asked if call.name in _CONTIGUOUS_ONLY and "channels_last" in asked else None

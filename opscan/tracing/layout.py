@@ -26,6 +26,10 @@ _SECOND_DTYPE = {
     "aten::native_dropout": "uint8",
 }
 
+#: Operators that raise for an input whose strides are those of a channels-last format ("Only Contiguous is supported for
+#: creating a npu tensor"), however it came by them: an NHWC tensor seen as NCHW. Others give a contiguous result.
+_REFUSES_CHANNELS_LAST = frozenset({"aten::gelu", "aten::softplus_backward"})
+
 _NAME = "_opscan_dtype"
 
 
@@ -42,6 +46,14 @@ def is_narrowed(func: Any, args: Any, kwargs: Any, device: str) -> bool:
         and kwargs.get("device") is None
         and args[0].device.type == device
     )
+
+
+def refused_format(func: Any, args: Any) -> str | None:
+    """The memory format that the strides of an input amount to, where the device refuses it."""
+    if func._schema.name not in _REFUSES_CHANNELS_LAST or not isinstance(args[0], torch.Tensor):
+        return None
+    suggested = torch._prims_common.suggest_memory_format(args[0])
+    return None if suggested is torch.contiguous_format else repr(suggested)
 
 
 def dtype_on_device(tensor: torch.Tensor) -> str | None:

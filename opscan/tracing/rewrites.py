@@ -82,10 +82,12 @@ def one_hot(recorder: Recorder, registered: Registered, self: torch.Tensor, num_
     """Fills on and off values; without a class count, the largest index is read back to the host."""
     if num_classes < 0:
         num_classes = int(torch.ops.aten.max.default(self).item()) + 1
-    for _ in range(2):
-        torch.ops.aten.fill_.Scalar(torch.empty((), dtype=torch.float32, device=self.device), 1)
     with recorder.paused():
-        return self.new_empty((*self.shape, num_classes))
+        value = self.new_empty((1,))
+        out = self.new_empty((*self.shape, num_classes))
+    for number in (1, 0):
+        torch.ops.aten.fill_.Scalar(value, number)
+    return out
 
 
 def weight_norm(

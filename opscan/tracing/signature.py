@@ -8,7 +8,7 @@ import torch
 from torch.utils._pytree import tree_leaves
 
 from opscan.inventory import TensorSpec
-from opscan.tracing.layout import dtype_on_device
+from opscan.tracing.layout import dtype_on_device, refused_format
 
 #: Longer ``repr`` texts of arguments are cut.
 _REPR_LIMIT = 200
@@ -38,7 +38,8 @@ def specs(tensors: list[Any]) -> tuple[TensorSpec, ...]:
 def arguments(func: Any, args: Any, kwargs: Any) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
     """Names of the parameters that the tensors fill, in order, and the other arguments as (name, repr).
 
-    ``layout`` is told where a tensor among the arguments is sparse: such a call goes to other kernels.
+    ``layout`` is told where a tensor among the arguments is sparse: such a call goes to other kernels. So is
+    ``memory_format`` where the strides of an input have one that the operator refuses on the device.
     """
     given = [*zip((p.name for p in func._schema.arguments), args, strict=False), *kwargs.items()]
     parameters: list[str] = []
@@ -53,4 +54,6 @@ def arguments(func: Any, args: Any, kwargs: Any) -> tuple[tuple[str, ...], tuple
     sparse = next((t.layout for t in tree_leaves((args, kwargs)) if isinstance(t, torch.Tensor) and t.is_sparse), None)
     if sparse is not None and "layout" not in dict(attributes):
         attributes.append(("layout", repr(sparse)))
+    if (refused := refused_format(func, args)) is not None:
+        attributes.append(("memory_format", refused))
     return tuple(parameters), tuple(attributes)
