@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import collections
 import os
-import re
 import resource
 import signal
 from collections.abc import Callable
@@ -18,28 +17,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from observing.relatives import relatives
-
-#: aclDataType (CANN's ``acl_base.h``) by number.
-ACL_DTYPES = {
-    0: "float32",
-    1: "float16",
-    2: "int8",
-    3: "int32",
-    4: "uint8",
-    6: "int16",
-    7: "uint16",
-    8: "uint32",
-    9: "int64",
-    10: "uint64",
-    11: "float64",
-    12: "bool",
-    16: "complex64",
-    17: "complex128",
-    27: "bfloat16",
-    33: "complex32",
-    35: "float8_e5m2",
-    36: "float8_e4m3fn",
-}
+from opscan.inventory import KernelArgument, KernelLaunch
+from opscan.probing.simulator.events import LEGACY, Copy, decode
 
 #: Calls whose arguments were not made for them: what they launch counts, that they raise does not.
 DERIVED = "derived"
@@ -182,7 +161,6 @@ def read(path: Path) -> list[list[str]]:
     rows: collections.Counter[tuple[str, ...]] = collections.Counter()
     call: list[str] | None = None
     kernels: list[str] = []
-    pending: dict[str, str] = {}
     for line in path.read_text(encoding="utf-8").splitlines():
         if line.startswith("# call|"):
             call, kernels = line.split("|")[1:], []
@@ -192,17 +170,12 @@ def read(path: Path) -> list[list[str]]:
             outcome = "ok" if what == "end" else f"{what}: {message}"
             rows[(*call, results, outcome, " ; ".join(kernels))] += 1
             call = None
-        elif line.startswith("A "):
-            kernel, _, arguments = line[2:].partition(" ")
-            pending[kernel] = arguments
-        elif line.startswith("aclnn"):
-            kernels.append(f"{line}[{_named(pending.pop(line, '?'))}]")
-        elif line.startswith("GE "):
-            op_type, _, rest = line[3:].partition(" in")
-            into, _, out = rest.partition(" out")
-            kernels.append(f"GE {op_type}[{_plain(into.strip())} > {_plain(out.strip())}]")
-        elif line in ("H2D", "D2H", "copy"):
-            kernels.append(line)
+        elif not line.startswith("#"):
+            (event,) = decode(line.encode())
+            if isinstance(event, KernelLaunch):
+                kernels.append(_launch(event))
+            elif isinstance(event, Copy) and event.word in ("H2D", "D2H", "copy"):
+                kernels.append(event.word)
     return [[*key, str(count)] for key, count in sorted(_telling(rows).items())]
 
 
@@ -221,12 +194,16 @@ def _telling(rows: collections.Counter[tuple[str, ...]]) -> dict[tuple[str, ...]
     return kept
 
 
-def _named(arguments: str) -> str:
-    """``T:0 S:9 v`` → ``T:float32 S:int64 v``."""
-    words = (word.partition(":") for word in arguments.split())
-    return " ".join(f"{kind}:{_plain(numbers)}" if numbers else kind for kind, _, numbers in words)
+def _launch(launch: KernelLaunch) -> str:
+    """``aclnnAdds[T:float32 S:int64 v]``, or ``GE Cast[int64 > float32]`` on the legacy path."""
+    if not launch.api.startswith(LEGACY):
+        return f"{launch.api}[{' '.join(map(_argument, launch.arguments))}]"
+    into = (argument.tensors[0].dtype if argument.tensors else "null" for argument in launch.arguments)
+    return f"{launch.api}[{' '.join(into)} > {' '.join(spec.dtype for spec in launch.results)}]"
 
 
-def _plain(numbers: str) -> str:
-    names = numbers.replace("-1", "null")  # an optional input that is left out
-    return re.sub(r"(?<![\w.])\d+", lambda match: ACL_DTYPES.get(int(match[0]), match[0]), names)
+def _argument(argument: KernelArgument) -> str:
+    if argument.kind in "IBFZ":
+        return f"{argument.kind}:-"
+    dtypes = ",".join(spec.dtype for spec in argument.tensors)
+    return f"{argument.kind}:{dtypes}" if dtypes else argument.kind

@@ -51,6 +51,9 @@ class Synchronised:
 
 Event = KernelLaunch | Copy | Synchronised
 
+#: A launch whose arguments could not be read is not one that has none.
+_UNREAD = (KernelArgument("?"),)
+
 _decoder = msgspec.json.Decoder(list[Any])
 
 
@@ -65,7 +68,7 @@ def _event(line: bytes) -> Event:
     words = _decoder.decode(line)
     kind = words[0]
     if kind == "launch":
-        return KernelLaunch(words[1], tuple(map(_argument, words[2] or ())))
+        return KernelLaunch(words[1], _UNREAD if words[2] is None else tuple(map(_argument, words[2])))
     if kind == "copy":
         _, word, size, direction, done = words
         return Copy(word, direction, size, done)

@@ -19,7 +19,7 @@ def test_lines_become_events_in_order():
     assert decode(lines) == (
         Synchronised("aclrtSynchronizeDevice"),
         Copy("copy", "H2D", 24),
-        KernelLaunch("aclnnX"),
+        KernelLaunch("aclnnX", (KernelArgument("?"),)),
     )
     assert decode(b"") == ()
 
@@ -34,6 +34,7 @@ def test_lines_become_events_in_order():
         ('["Z",[0,1],[9,2]]', KernelArgument("Z", (TensorSpec("float32", ()), TensorSpec("int64", ())))),
         ('["I",1,2]', KernelArgument("I")),
         ('["L"]', KernelArgument("L")),
+        ('["B",true]', KernelArgument("B")),
         ('["0"]', KernelArgument("0")),
         ('["v"]', KernelArgument("v")),
     ],

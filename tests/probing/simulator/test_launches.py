@@ -128,4 +128,4 @@ def test_the_executor_joins_the_two_calls_of_a_kernel(simulator):
 
 def test_a_launch_whose_arguments_nobody_saw_is_still_logged(simulator):
     simulator.call("unread")
-    assert simulator.runtime.drain() == (KernelLaunch("aclnnAdd"),)
+    assert simulator.runtime.drain() == (KernelLaunch("aclnnAdd", (KernelArgument("?"),)),)
