@@ -20,6 +20,7 @@ from opscan.probing.judgement import Measured, measured
 from opscan.probing.pool import Options
 from opscan.probing.probe import NoNpu, Tried
 from opscan.probing.protocol import Versions
+from opscan.probing.results import ResultStore
 from opscan.probing.signature import Signature, distinct
 from opscan.probing.worker_process import Start
 from opscan.target import Target
@@ -79,10 +80,14 @@ def reach(npus: Npus) -> Reached:
 
 
 def try_signatures(reached: Reached, counts: Mapping[Signature, int], progress: Progress) -> Tried:
-    """An outcome for each signature. An interrupt ends it in good order: the result says so."""
+    """An outcome for each signature, of an earlier probe where there is one. An interrupt ends it in good order: the
+    result says so.
+    """
+    # A simulated device is asked anew each time: its answers are not worth keeping.
+    store = None if reached.versions.simulated else ResultStore.open(reached.versions, reached.npus.fresh)
     with interruption() as interrupt:
         return probe.try_all(
-            counts, reached.start, reached.npus.devices, reached.npus.options, None, progress, interrupt
+            counts, reached.start, reached.npus.devices, reached.npus.options, store, progress, interrupt
         )
 
 

@@ -124,6 +124,14 @@ def rehearse(
         str | None, typer.Option("--remove", metavar="RELEASE", help="Delete the environment of a release.")
     ] = None,
     environments: Annotated[bool, typer.Option("--list", help="List the environments at hand.")] = False,
+    route: Annotated[
+        str,
+        typer.Option(
+            "--route",
+            metavar="eager|graph",
+            help="graph: what torch.compile with torchair makes of the model, and what its converters refuse.",
+        ),
+    ] = "eager",
     torch_npu: options.TorchNpu = None,
     cann: options.Cann = None,
     soc: options.Soc = None,
@@ -159,10 +167,19 @@ def rehearse(
                 html,
                 json,
                 lang,
+                route,
             )
         )
 
     raise typer.Exit(guarded(go, debug))
+
+
+def _instead(asked: bool, what: str) -> None:
+    """Answer in place of a probe: no model is needed."""
+    if asked:
+        from opscan.cli import probe_results
+
+        raise typer.Exit(guarded(getattr(probe_results, what), debug=False))
 
 
 @app.command()
@@ -187,6 +204,24 @@ def probe(
         typer.Option("--python", metavar="PATH", help="The Python that has torch_npu. Default: the one of opscan."),
     ] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Try again what earlier probes have tried.")] = False,
+    list_results: Annotated[
+        bool,
+        typer.Option(
+            "--list-results",
+            is_eager=True,
+            callback=lambda asked: _instead(asked, "list_results"),
+            help="List what earlier probes found, and exit.",
+        ),
+    ] = False,
+    clear_results: Annotated[
+        bool,
+        typer.Option(
+            "--clear-results",
+            is_eager=True,
+            callback=lambda asked: _instead(asked, "clear_results"),
+            help="Delete what earlier probes found, and exit.",
+        ),
+    ] = False,
     json: options.Json = None,
     debug: options.Debug = False,
 ) -> None:

@@ -99,6 +99,18 @@ def build(
     cann: Annotated[
         str | None, typer.Option("--cann", metavar="RELEASE", help="The CANN release of --source or --cann-home.")
     ] = None,
+    from_probe: Annotated[
+        str | None,
+        typer.Option(
+            "--from-probe",
+            metavar="FILE|cache",
+            help="Add what a real NPU measured: a file of opscan probe --json, or all results kept in the cache.",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", metavar="DIR", help="With --from-probe: write there. Default: your data folder."),
+    ] = None,
     check: Annotated[
         bool, typer.Option("--check", help="Write nothing; fail where a file differs from what its sources yield.")
     ] = False,
@@ -111,5 +123,5 @@ def build(
     from opscan.cli.matrix_build import BuildArguments
     from opscan.cli.matrix_build import build as run
 
-    arguments = BuildArguments(wheel, add, cann_home, source, cann, check)
+    arguments = BuildArguments(wheel, add, cann_home, source, cann, from_probe, output, check)
     raise typer.Exit(guarded(lambda: run(arguments), debug))

@@ -19,14 +19,20 @@ class BuildArguments:
     cann_home: Path | None
     source: Path | None
     cann: str | None
+    from_probe: str | None
+    output: Path | None
     check: bool
 
 
 def build(arguments: BuildArguments) -> int:
     """0 where all files are written, or were as their sources yield them; 1 where a check found a difference."""
-    asked = [arguments.wheel, arguments.cann_home, arguments.source]
+    asked = [arguments.wheel, arguments.cann_home, arguments.source, arguments.from_probe]
     if sum(a is not None for a in asked) > 1:
-        raise UsageError("--wheel, --cann-home and --source each build tables of their own", "Give one at a time.")
+        raise UsageError(
+            "--wheel, --cann-home, --source and --from-probe each build tables of their own", "Give one at a time."
+        )
+    if arguments.output is not None and arguments.from_probe is None:
+        raise UsageError("--output says where the table of --from-probe goes", "Leave out --output.")
     if any(a is not None for a in asked):
         if arguments.check:
             raise UsageError("--check compares a checkout with its sources", "Leave out --check.")
@@ -50,6 +56,10 @@ def _own_tables(arguments: BuildArguments) -> int:
         from opscan.matrix.build.cann_home import build_cann_home
 
         written = build_cann_home(arguments.cann_home, destination, _say, arguments.cann)
+    elif arguments.from_probe is not None:
+        from opscan.probing.measurements import build_from_probe
+
+        written = build_from_probe(arguments.from_probe, arguments.output or destination)
     else:
         from opscan.matrix.build.source_tree import build_source
 
