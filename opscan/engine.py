@@ -45,4 +45,7 @@ def choose(asked: EngineChoice, target: Target, progress: Callable[[str], None])
             raise
         return Chosen(Engine(), error.message)
     variables = environment_variables(runtime, target.soc, target.cann)
-    return Chosen(Engine("rehearse", str(environment.interpreter), variables))
+    if target.route == "graph":
+        variables["TORCHDYNAMO_DISABLE"] = "0"
+    tracer: Literal["dispatch", "graph"] = "graph" if target.route == "graph" else "dispatch"
+    return Chosen(Engine("rehearse", str(environment.interpreter), variables, tracer))

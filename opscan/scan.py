@@ -17,7 +17,7 @@ from opscan.matrix.releases import installed_torch, resolve_target
 from opscan.measure import ProbeChoice, measure
 from opscan.substitution import registry
 from opscan.substitution.interface import CheckResult, Match
-from opscan.target import Target
+from opscan.target import Route, Target
 from opscan.text import Text
 from opscan.worker.host import Worker
 from opscan.worker.protocol import Check, Checked, Release, Scan
@@ -39,6 +39,7 @@ class ScanRequest:
     fail_on: FailOn = "unsupported"
     engine: EngineChoice = "auto"
     probe: ProbeChoice = "auto"
+    route: Route = "eager"
 
 
 def scan(request: ScanRequest, progress: Callable[[str], None]) -> Assessment:
@@ -62,7 +63,7 @@ def scan(request: ScanRequest, progress: Callable[[str], None]) -> Assessment:
 
 
 def _target(request: ScanRequest) -> tuple[Target, tuple[Text, ...]]:
-    return resolve_target(request.torch_npu, request.cann, request.soc, host_torch=installed_torch())
+    return resolve_target(request.torch_npu, request.cann, request.soc, request.route, installed_torch())
 
 
 def scan_with(

@@ -186,8 +186,6 @@ class Judge:
         facts = self._facts(call, claim)
         if claim.status != "supported":
             rule = _RULE_OF_CODE.get(claim.code, "OPS302")
-            if claim.code == "rank" and claim.status == "unknown":
-                rule = "OPS303"
             if claim.code == "dtype" and not claim.api:
                 rule = "OPS107"
             return Ruling(claim.status, rule, facts, claim.kernels, evidence, claim.conflicts)

@@ -35,6 +35,7 @@ class ScanArguments:
     html: str
     json: str | None
     lang: str | None
+    route: str = "eager"
 
 
 def run(arguments: ScanArguments) -> int:
@@ -61,6 +62,7 @@ def run(arguments: ScanArguments) -> int:
         fail_on,  # type: ignore[arg-type]
         engine,  # type: ignore[arg-type]
         probe,  # type: ignore[arg-type]
+        choice("--route", arguments.route, ("eager", "graph")),  # type: ignore[arg-type]
     )
     for path in _outputs(arguments):
         check_writable(path)

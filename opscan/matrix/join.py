@@ -107,7 +107,7 @@ def judge(launch: Launch, api: Api | None, cann: str) -> Judgement:
     for name, argument in tensors:
         for rank in argument.ranks:
             if (parameter := api.params.get(name)) is not None and not rank_fits(parameter, rank):
-                return _refused_rank(launch.api, name, rank, parameter, cann)
+                return _refused_rank(launch.api, name, rank, parameter)
     inputs = {(name, dtype) for name, dtype, parameter in facts if parameter is None or parameter.io != "out"}
     used = [parameter for _, _, parameter in facts if parameter is not None]
     return Judgement(
@@ -166,21 +166,18 @@ def _refusal(api: str, name: str, dtype: str, parameter: Parameter, cann: str) -
 
 
 def rank_fits(parameter: Parameter, rank: int) -> bool:
-    """Whether a parameter takes tensors of so many dimensions. One without dimensions fits where one dimension does."""
-    if not parameter.ranks or parameter.io == "out":
-        return True
-    lists = [part.partition("-") for part in parameter.ranks.split("|")]
-    spans = [(int(low), int(high or low)) for low, _, high in lists]
-    return any(low <= max(rank, min(low, 1)) <= high for low, high in spans)
+    """Whether a parameter may take tensors of so many dimensions: no list allows more than its largest number.
+
+    Fewer than are listed are no refusal: pages leave out tensors that are broadcast (the bias of ``aclnnAddmm``, listed
+    with 2 dimensions, has 1 in every linear layer) and numbers.
+    """
+    listed = [int(number) for number in re.findall(r"\d+", parameter.ranks)]
+    return not listed or parameter.io == "out" or rank <= max(listed)
 
 
-def _refused_rank(api: str, name: str, rank: int, parameter: Parameter, cann: str) -> Judgement:
-    """More dimensions than any list allows are refused; fewer may be what a page does not care to say."""
-    if rank > max(int(number) for number in re.findall(r"\d+", parameter.ranks)):
-        detail = f"{rank} (listed: {parameter.ranks})"
-        return Judgement("unsupported", "rank", api, name, "", detail, corrected=_ids(parameter.corrected))
-    detail = f"{api}.{name} has {rank} dimensions, and {parameter.ranks} are listed at CANN {cann}"
-    return Judgement("unknown", "rank", api, name, "", detail)
+def _refused_rank(api: str, name: str, rank: int, parameter: Parameter) -> Judgement:
+    detail = f"{rank} (listed: {parameter.ranks})"
+    return Judgement("unsupported", "rank", api, name, "", detail, corrected=_ids(parameter.corrected))
 
 
 def _ids(*names: str) -> frozenset[str]:

@@ -242,7 +242,8 @@ def _trace(assessment: Assessment, lang: Lang) -> str:
     parts = [f"{trace.tracer} ({trace.engine}), torch {trace.host_torch}"]
     if trace.engine == "rehearse":
         note = f" ({trace.values_note})" if trace.values_note else ""
-        parts.append(text(f"terminal.values.{trace.values}", lang) + note)
+        what = "terminal.graph" if trace.tracer == "graph" else f"terminal.values.{trace.values}"
+        parts.append(text(what, lang) + note)
     parts += [attempt.reason for attempt in trace.attempts[:-1] if attempt.reason]
     if trace.approximate:
         parts.append(text("terminal.approximate", lang))

@@ -47,7 +47,7 @@ def main() -> None:
 
     code = 0
     try:
-        serve(requests, replies, sys.argv[1] if len(sys.argv) > 1 else "virtual")
+        serve(requests, replies, *sys.argv[1:])
     except BrokenPipeError:  # the parent is gone
         code = 1
     finally:

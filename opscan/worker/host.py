@@ -30,11 +30,15 @@ EngineName = Literal["virtual", "rehearse"]
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """What runs the model: the engine's name, the interpreter it needs, and environment variables besides."""
+    """What runs the model: the engine's name, the interpreter it needs, and environment variables besides.
+
+    ``tracer``: ``dispatch``, or ``graph`` for what ``torch.compile`` with torchair makes of the model.
+    """
 
     name: EngineName = "virtual"
     interpreter: str = sys.executable
     environment: dict[str, str] = field(default_factory=dict)
+    tracer: Literal["dispatch", "graph"] = "dispatch"
 
 
 class Worker:
@@ -49,7 +53,7 @@ class Worker:
 
     def __enter__(self) -> Worker:
         self._process = subprocess.Popen(
-            [self.engine.interpreter, str(Path(__file__).with_name("child.py")), self.engine.name],
+            [self.engine.interpreter, str(Path(__file__).with_name("child.py")), self.engine.name, self.engine.tracer],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, **_ENVIRONMENT, **self.engine.environment},

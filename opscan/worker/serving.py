@@ -16,7 +16,7 @@ from opscan.errors import OpscanError
 from opscan.worker.protocol import Check, Checked, Failed, Progress, Release, Reply, Request, Scan, Scanned
 
 
-def serve(requests: int, replies: int, engine: str) -> None:
+def serve(requests: int, replies: int, engine: str, tracer_name: str) -> None:
     """Read requests until the parent closes the pipe. Torch loads at once, before the first request is there."""
 
     encoder = msgspec.json.Encoder()
@@ -24,7 +24,7 @@ def serve(requests: int, replies: int, engine: str) -> None:
     def reply(message: Reply) -> None:
         _write_all(replies, encoder.encode(message) + b"\n")
 
-    tracer = _tracer(engine)
+    tracer = _tracer(engine, tracer_name)
     decoder = msgspec.json.Decoder(Request)
     with os.fdopen(requests, "rb") as lines:
         for line in lines:
@@ -36,7 +36,11 @@ def serve(requests: int, replies: int, engine: str) -> None:
             reply(_answer(request, tracer, lambda stage: reply(Progress(stage))))
 
 
-def _tracer(engine: str) -> Any:
+def _tracer(engine: str, name: str) -> Any:
+    if name == "graph":
+        from opscan.probing.graph.tracer import GraphTracer
+
+        return GraphTracer()
     if engine == "rehearse":
         from opscan.probing.rehearsal.tracer import RehearsalTracer
 

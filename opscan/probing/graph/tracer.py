@@ -22,7 +22,7 @@ from opscan.probing.rehearsal.construction import Construction
 from opscan.probing.rehearsal.knowledge import Knowledge
 from opscan.probing.rehearsal.recorder import RehearsalRecorder
 from opscan.probing.rehearsal.shadow import Shadow
-from opscan.probing.rehearsal.tracer import _memory_budget as memory_budget
+from opscan.probing.rehearsal.sizes import memory_budget
 from opscan.probing.simulator.runtime import SimulatedRuntime
 from opscan.tracing.host import kernels_in_process
 from opscan.tracing.interface import Recipe, TraceOptions

@@ -6,7 +6,6 @@ value (the boxes that a suppression keeps, the token that a loop waits for) woul
 
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,7 +16,7 @@ from torch.utils._pytree import tree_flatten, tree_leaves, tree_map_only, tree_u
 from opscan.probing.rehearsal.device_memory import address, on_host
 from opscan.probing.rehearsal.knowledge import Knowledge, Value, is_fresh
 from opscan.probing.rehearsal.references import REFERENCES
-from opscan.probing.rehearsal.sizes import bytes_filled
+from opscan.probing.rehearsal.sizes import bytes_filled, resident
 from opscan.tracing.host import is_a_view
 from opscan.tracing.signature import qualified
 
@@ -163,7 +162,7 @@ class Shadow:
         if not self.reason:
             if self._spent > self._seconds:
                 self.reason = f"computing values took more than {self._seconds:.0f} seconds"
-            elif self._calls % 16 == 0 and _resident() > self._memory:
+            elif self._calls % 16 == 0 and resident() > self._memory:
                 self.reason = f"computing values took more than {self._memory >> 20} MB of memory"
         return size > _SMALL and (bool(self.reason) or self.only_small)
 
@@ -196,12 +195,3 @@ def _on_cpu(kwargs: dict[str, Any]) -> dict[str, Any]:
         changed["generator"] = None
     changed.pop("pin_memory", None)
     return changed
-
-
-_PAGE = os.sysconf("SC_PAGE_SIZE")
-
-
-def _resident() -> int:
-    """Bytes of memory that this process occupies. Linux."""
-    with open("/proc/self/statm", encoding="ascii") as statm:
-        return int(statm.read().split()[1]) * _PAGE

@@ -20,6 +20,7 @@ from opscan.probing.rehearsal.construction import Construction
 from opscan.probing.rehearsal.knowledge import Knowledge, Value
 from opscan.probing.rehearsal.recorder import RehearsalRecorder
 from opscan.probing.rehearsal.shadow import Shadow
+from opscan.probing.rehearsal.sizes import memory_budget
 from opscan.probing.simulator.runtime import SimulatedRuntime
 from opscan.tracing.execution import Execution
 from opscan.tracing.host import composite_key, kernels_in_process
@@ -74,7 +75,7 @@ class _Run:
         self.progress = progress
         self.locator = SourceLocator(recipe.root, os.path.dirname(os.path.realpath(torch.__file__)))
         knowledge = Knowledge()
-        budget = _memory_budget()
+        budget = memory_budget()
         self.recorder = RehearsalRecorder(
             device,
             self.locator,
@@ -187,10 +188,3 @@ def _note(recorder: RehearsalRecorder) -> str:
         f"the CPU does not compute {', '.join(missing[:5])}{' …' if len(missing) > 5 else ''}" if missing else "",
     ]
     return "; ".join(note for note in notes if note) or "torch_npu keeps a result in a form of its own"
-
-
-def _memory_budget() -> int:
-    """Bytes that a rehearsal may occupy: a part of what the machine has left. Linux."""
-    with open("/proc/meminfo", encoding="ascii") as meminfo:
-        available = next(int(line.split()[1]) for line in meminfo if line.startswith("MemAvailable"))
-    return available * 1024 * 6 // 10
