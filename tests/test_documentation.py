@@ -52,7 +52,7 @@ def test_files_of_the_trace_exist() -> None:
 @pytest.mark.parametrize("page", READMES)
 def test_readme_shows_the_commands_that_ci_runs(page: str) -> None:
     commands = re.findall(r'^readme_command "(.+)"$', read(".ci/run"), flags=re.MULTILINE)
-    assert len(commands) == 2
+    assert len(commands) == 3
     assert set(commands) <= set(read(page).splitlines())
 
 
@@ -73,7 +73,7 @@ def sorted_rules() -> list[Rule]:
     return sorted(RULES.values(), key=lambda rule: (rule.verdict is None, rule.code))
 
 
-COMMANDS = ("scan", "probe", "explain", *(f"matrix {name}" for name in ("list", "query", "diff", "lint", "build")))
+COMMANDS = ("scan", "rehearse", "probe", "doctor", "explain", *(f"matrix {name}" for name in ("list", "query", "diff", "lint", "build")))
 
 
 @pytest.mark.parametrize("command", COMMANDS)
