@@ -8,18 +8,15 @@ import platform
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from filelock import FileLock
 from platformdirs import user_cache_path
 
 from opscan.errors import OpscanError
 from opscan.probing.simulator.compiler import find_compiler, run_compiler
 from opscan.probing.simulator.package import release_of, shared_libraries
-
-if TYPE_CHECKING:
-    from opscan.probing.simulator.symbols import Wanted
+from opscan.probing.simulator.symbols import Wanted, wanted_by
 
 SOURCES = Path(__file__).with_name("csrc")
 
@@ -53,27 +50,16 @@ def runtime_for(
         return folder
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with _lock(folder):
+        with FileLock(f"{folder}.lock"):
             if not folder.is_dir():
                 progress("compiling the simulated NPU")
                 _build_into(folder, package, lacking)
-    except ImportError as error:
-        raise OpscanError(
-            f"Building the simulated NPU takes a package that is not installed: {error.name}.",
-            "pip install 'opscan-npu[rehearse]'",
-        ) from error
     except OSError as error:
         raise OpscanError(
             f"The simulated NPU cannot be written to {folder}: {error.strerror}.",
             "Make that folder writable, or name another cache in XDG_CACHE_HOME.",
         ) from error
     return folder
-
-
-def _lock(folder: Path) -> AbstractContextManager[object]:
-    from filelock import FileLock  # of the extra `rehearse`
-
-    return FileLock(f"{folder}.lock")
 
 
 def cache_folder() -> Path:
@@ -112,8 +98,6 @@ def _key(package: Path, lacking: Iterable[str]) -> str:
 
 def _build_into(folder: Path, package: Path, lacking: frozenset[str]) -> None:
     """Build beside the final place and move there, so that a folder is there in full or not at all."""
-    from opscan.probing.simulator.symbols import wanted_by  # needs the extra `rehearse`
-
     wanted = wanted_by(package)
     machine = platform.machine().lower()
     if machine not in _MACHINES.get(wanted.machine, ()):
