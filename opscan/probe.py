@@ -50,6 +50,7 @@ def probe_model(request: ProbeRequest, progress: Progress) -> Probed:
         summary=summarise(tried.ops),
         ops=tried.ops,
         unseen=inventory.trace.unseen,
+        warnings=(tried.warning,) if tried.warning else (),
     )
 
 

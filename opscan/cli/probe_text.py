@@ -88,6 +88,8 @@ def _print_ending(screen: Screen, probed: Probed, written: str | None) -> None:
         screen.line([("Interrupted", "bold"), (": what was tried until then is kept.", "")])
     elif not probed.complete and not probed.versions.simulated:
         screen.line([("Incomplete", "bold"), (": not every signature was tried.", "")])
+    for warning in probed.warnings:
+        screen.line([("Warning: ", "bold"), (warning, "")])
     for unseen in probed.unseen:
         screen.line([("The trace may miss: ", "bold"), (unseen, "")])
     if written is not None:

@@ -37,12 +37,14 @@ class Store(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """``complete``: every signature was tried; ``interrupted``: a signal ended the probe."""
+    """``complete``: every signature was tried; ``interrupted``: a signal ended the probe; ``warning``: why outcomes are
+    not kept for later probes."""
 
     ops: tuple[ProbedOp, ...]
     devices: tuple[ProbedDevice, ...]
     complete: bool
     interrupted: bool
+    warning: str = ""
 
 
 def greet(start: Start, devices: Sequence[int], limit: float, interrupt: Event) -> Versions:
@@ -79,12 +81,12 @@ def try_all(
     known = {s: outcome for s in counts if store is not None and (outcome := store.get(s)) is not None}
     new = [signature for signature in counts if signature not in known]
     found: dict[Signature, Outcome] = {}
+    keeping = _Keeping(store)
 
     def listen(index: int, outcome: Outcome) -> None:
         signature = new[index]
         found[signature] = outcome
-        if store is not None and outcome.status != "not_run":
-            store.put(signature, outcome)
+        keeping.put(signature, outcome)
         progress(f"{len(found)} of {len(new)} signatures tried; {signature.operator}: {outcome.status}")
 
     progress(f"{len(new)} signatures to try, {len(known)} known from earlier probes")
@@ -92,7 +94,23 @@ def try_all(
     ops = tuple(
         ProbedOp(s.key, s, count, known[s] if s in known else found[s], s in known) for s, count in counts.items()
     )
-    return Tried(ops, tuple(map(_device, report.devices)), report.complete, report.interrupted)
+    return Tried(ops, tuple(map(_device, report.devices)), report.complete, report.interrupted, keeping.warning)
+
+
+@dataclass(slots=True)
+class _Keeping:
+    """A store that cannot be written to costs later probes some time, and this one nothing."""
+
+    store: Store | None
+    warning: str = ""
+
+    def put(self, signature: Signature, outcome: Outcome) -> None:
+        if self.store is None or outcome.status == "not_run":
+            return
+        try:
+            self.store.put(signature, outcome)
+        except OpscanError as error:
+            self.store, self.warning = None, error.message
 
 
 def _device(state: DeviceState) -> ProbedDevice:

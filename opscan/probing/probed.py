@@ -46,6 +46,7 @@ class Probed(msgspec.Struct, frozen=True, kw_only=True):
     summary: dict[str, int]
     #: Why the trace may not show everything the model runs.
     unseen: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     ops: tuple[ProbedOp, ...]
 
 
