@@ -22,7 +22,7 @@ from opscan.probing.probe import NoNpu, Tried
 from opscan.probing.protocol import Versions
 from opscan.probing.results import ResultStore
 from opscan.probing.signature import Signature, distinct
-from opscan.probing.worker_process import Start
+from opscan.probing.worker_process import FAKE_SOC, Start
 from opscan.target import Target
 from opscan.text import Text
 
@@ -83,12 +83,17 @@ def try_signatures(reached: Reached, counts: Mapping[Signature, int], progress: 
     """An outcome for each signature, of an earlier probe where there is one. An interrupt ends it in good order: the
     result says so.
     """
-    # A simulated device is asked anew each time: its answers are not worth keeping.
-    store = None if reached.versions.simulated else ResultStore.open(reached.versions, reached.npus.fresh)
+    store = ResultStore.open(reached.versions, reached.npus.fresh) if _is_worth_keeping(reached) else None
     with interruption() as interrupt:
         return probe.try_all(
             counts, reached.start, reached.npus.devices, reached.npus.options, store, progress, interrupt
         )
+
+
+def _is_worth_keeping(reached: Reached) -> bool:
+    """What a simulated device answers is not, nor what the fake one does where it was told to pass for an NPU."""
+    pretends = reached.start.backend == "fake" and reached.versions.soc != FAKE_SOC
+    return not reached.versions.simulated and not pretends
 
 
 def target_of(versions: Versions) -> Target:

@@ -20,6 +20,7 @@ from torch.utils._pytree import tree_map_only
 from opscan.probing.device import NoDevice, Seen
 from opscan.probing.protocol import Versions
 from opscan.probing.signature import Signature
+from opscan.probing.worker_process import FAKE_SOC
 
 ENVIRONMENT = "OPSCAN_PROBE_FAULTS"
 
@@ -54,7 +55,7 @@ class FakeDevice:
     def __init__(self, index: int, protocol: int) -> None:
         self.name = "cpu"
         self.count = 8
-        self.versions = Versions(str(torch.__version__), "none", "none", "fake")
+        self.versions = Versions(str(torch.__version__), "none", "none", FAKE_SOC)
         self._protocol = protocol
         self._dead = False
         path = os.environ.get(ENVIRONMENT)

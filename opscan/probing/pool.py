@@ -89,6 +89,8 @@ def run_pool(
     says so.
     """
     states = tuple(DeviceState(index) for index in devices)
+    if not signatures:
+        return PoolReport(states, True, interrupt.is_set())
     pool = _Pool(start, states, options, listener, interrupt)
     tasks = [Task(index, signature) for index, signature in enumerate(signatures)]
     crowded: list[_Answer] = []

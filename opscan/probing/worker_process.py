@@ -30,6 +30,9 @@ _ENVIRONMENT = {"TORCH_DEVICE_BACKEND_AUTOLOAD": "0", "TASK_QUEUE_ENABLE": "0"}
 
 Backend = Literal["npu", "fake"]
 
+#: What the fake device calls itself unless told otherwise.
+FAKE_SOC = "fake"
+
 
 @dataclass(frozen=True, slots=True)
 class Start:

@@ -86,6 +86,14 @@ def test_all_is_tried_and_the_file_on_stdout_leaves_the_table_to_stderr(begin: B
     assert names == list(dict.fromkeys(names))
     assert {"aten::addmm", "aten::relu", "aten::lgamma"} <= set(names)
     assert all(op["outcome"]["latency"]["median"] > 0 for op in probed["ops"])
+    assert not any(op["reused"] for op in probed["ops"])
+
+    code, out, _ = ended(begin("--json", "-"))
+    again = json.loads(out)
+    assert code == 0
+    assert all(op["reused"] for op in again["ops"])
+    assert [op["outcome"] for op in again["ops"]] == [op["outcome"] for op in probed["ops"]]
+    assert [device["starts"] for device in again["devices"]] == [0]
 
 
 def test_no_npu_says_what_to_do(begin: Begin) -> None:
