@@ -9,10 +9,12 @@ from dataclasses import dataclass, replace
 
 from opscan.assessment import Evidence, Verdict
 from opscan.inventory import KernelLaunch, Observed, OpCall
-from opscan.matrix.graph_engine import NamedInput, accepts_inputs
+from opscan.matrix.compiler_passes import with_constants
+from opscan.matrix.graph_engine import Acceptance, NamedInput, accepts_inputs
 from opscan.matrix.launches import LEGACY
 from opscan.matrix.query import Matrix
-from opscan.matrix.torchair_table import NO_CONVERTER
+from opscan.matrix.tables import CannTable
+from opscan.matrix.torchair_table import NO_CONVERTER, WITH_CALLBACK
 from opscan.routes.dtypes import lacking, unknown_soc
 from opscan.routes.ge_kernels import ge_ruling
 from opscan.routes.graph import graph
@@ -57,10 +59,13 @@ class GraphJudge:
         return next((found for d in dtypes if (found := lacking(self.matrix, d, facts)) is not None), None)
 
     def _refused(self, name: str, observed: Observed, facts: dict[str, str]) -> Ruling:
-        if observed.raised != NO_CONVERTER:
+        if not observed.raised.startswith(NO_CONVERTER):
             evidence = (self._seen(observed.raised),)
             return Ruling("unsupported", "OPS112", facts | {"detail": observed.raised}, evidence=evidence)
-        evidence = (self._seen(NO_CONVERTER),)
+        evidence = (self._seen(observed.raised),)
+        if observed.raised == WITH_CALLBACK:
+            detail = f"{WITH_CALLBACK}, where the CANN release knows such callbacks and there is a C++ compiler"
+            return Ruling("unknown", "OPS308", facts | {"detail": detail}, evidence=evidence)
         table = self.matrix.converters
         if table is not None and table.automatic and not name.startswith(_OF_TORCH):
             detail = "torchair converts it by itself where CANN has an operator of its name"
@@ -88,13 +93,24 @@ class GraphJudge:
         results = tuple(spec.dtype for spec in launch.results) if name in _CONVERTING else ()
         if not self.matrix.cann:
             return Ruling("unknown", "OPS305", facts, (launch.api,))
-        return ge_ruling(
-            self.matrix, name, lambda table: accepts_inputs(table.ge.get(name), inputs, results, name), facts
-        )
+
+        def ask(table: CannTable) -> Acceptance:
+            if not all(each is not None and each.constant for each in inputs[1:]):
+                return _accepted(table, name, inputs, results)
+            data = inputs[:1]
+            return with_constants(table, name, lambda op: _accepted(table, op, inputs if op == name else data, results))
+
+        return ge_ruling(self.matrix, name, ask, facts)
 
     def _seen(self, what: str) -> Evidence:
         release = self.matrix.target.torch_npu
         return Evidence("observed", release, f"torchair's conversion of this release, on a simulated runtime: {what}")
+
+
+def _accepted(
+    table: CannTable, operator: str, inputs: tuple[NamedInput | None, ...], results: tuple[str, ...]
+) -> Acceptance:
+    return accepts_inputs(table.ge.get(operator), inputs, results, operator)
 
 
 def _without_shapes(launch: KernelLaunch) -> tuple[object, ...]:

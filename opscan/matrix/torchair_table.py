@@ -14,6 +14,9 @@ from opscan.matrix.tables import Entries
 #: What a rehearsal says of a node in the place of torchair's own words, where torchair registers no converter for it.
 NO_CONVERTER = "no converter is registered"
 
+#: The same, where torchair would compile a callback from the graph to the operator's eager kernel.
+WITH_CALLBACK = f"{NO_CONVERTER}; torchair makes a callback that runs it operator by operator"
+
 
 @dataclass(frozen=True, slots=True)
 class TorchairTable:

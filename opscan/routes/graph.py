@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from opscan.assessment import Evidence
-from opscan.matrix.graph_engine import accepts
+from opscan.matrix.compiler_passes import with_constants
+from opscan.matrix.graph_engine import Acceptance, accepts
 from opscan.matrix.query import Matrix
+from opscan.matrix.tables import CannTable
 from opscan.matrix.torchair_table import TorchairTable
 from opscan.routes.answer import Answer, Case, sum_up
 from opscan.routes.dtypes import lacking, unknown_soc
@@ -45,7 +47,11 @@ def graph(matrix: Matrix, operator: str, dtype: str) -> Answer:
 
 
 def _kernel(matrix: Matrix, ge_op: str, dtype: str, facts: dict[str, str], evidence: tuple[Evidence, ...]) -> Ruling:
-    return ge_ruling(matrix, ge_op, lambda table: accepts(table.ge.get(ge_op), dtype, name=ge_op), facts, evidence)
+    def ask(table: CannTable) -> Acceptance:
+        """Positions are constants where shapes are static."""
+        return with_constants(table, ge_op, lambda op: accepts(table.ge.get(op), dtype, name=op))
+
+    return ge_ruling(matrix, ge_op, ask, facts, evidence)
 
 
 def _traced(table: TorchairTable, operator: str) -> str:

@@ -5,6 +5,7 @@ dynamo tells a structured log of each break: the text names the user's lines and
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+import torch._dynamo.convert_frame
 
 from opscan.probing.graph.nodes import frames
 from opscan.tracing.patches import Patches
@@ -20,12 +22,13 @@ from opscan.tracing.source import SourceLocator
 _ARTIFACT = "dynamo_graph_break_reason"
 
 #: What dynamo writes before the reason itself, and where it explains it.
-_TITLE = "Graph Break Reason:"
+_TITLE = re.compile(r"^(?:Graph Break )?Reason:", re.M)
 _LEADS_ON = re.compile(r"(when attempting to trace|encountered:|cannot properly resume)", re.I)
 _EXPLANATION = re.compile(r"^\s*Explanation:\s*(.+)$", re.M)
 _SENTENCE = re.compile(r"\.\s+(?=[A-Z])|\.$")
 _ERROR = re.compile(r"^[\w.]*(?:Error|Unsupported|Exception): (.+)$", re.M)
 _CODE = re.compile(r"Graph break in user code at (?P<file>.+):(?P<line>\d+)")
+_FUNCTION = re.compile(r"\((?P<file>[^()\n]+) line (?P<line>\d+)\)")
 _WHOLE_FUNCTION = re.compile(r"fall(?:ing)? back to eager|kipping the (?:rest of the )?function")
 
 
@@ -41,22 +44,30 @@ class GraphBreak:
 
 
 class GraphBreaks:
-    """Every break of one model, the first of several reports of a line."""
+    """Every break of one model, the first of several reports of a line. ``told``: whether this torch tells of them."""
 
     def __init__(self, locator: SourceLocator) -> None:
+        self.told = False
         self._locator = locator
         self._found: dict[tuple[str, int] | str, GraphBreak] = {}
 
     def __iter__(self) -> Iterator[GraphBreak]:
         return iter(self._found.values())
 
+    def __bool__(self) -> bool:
+        return bool(self._found)
+
     @contextmanager
     def following(self) -> Iterator[None]:
+        """Listen to dynamo. What it would write itself is left to the findings."""
+        log: Any = torch._logging
         patches = Patches()
         try:
-            log: Any = torch._logging
-            patches.set(log, "trace_structured", self._listen(log.trace_structured))
-            yield
+            if hasattr(log, "trace_structured"):
+                self.told = True
+                patches.set(log, "trace_structured", self._listen(log.trace_structured))
+            with _quiet(), _asked_for(torch._dynamo.convert_frame):
+                yield
         finally:
             patches.undo()
 
@@ -71,7 +82,7 @@ class GraphBreaks:
     def _note(self, text: str) -> None:
         told = text.partition("Traceback (most recent call last)")[0]
         stack = list(frames(told))
-        if not stack and (code := _CODE.search(told)) is not None:
+        if not stack and (code := _CODE.search(told) or _FUNCTION.search(told)) is not None:
             stack = [(code["file"], int(code["line"]))]
         place = self._locator.innermost_of(stack)
         found = GraphBreak(_reason(text), place, _WHOLE_FUNCTION.search(told) is not None)
@@ -80,9 +91,42 @@ class GraphBreaks:
 
 def _reason(text: str) -> str:
     """One line of readable length: the kind of break, and the first sentence of dynamo's explanation."""
-    told = text.partition(_TITLE)[2] or "".join(_ERROR.findall(text)[-1:]) or text
+    parts = _TITLE.split(text, maxsplit=1)
+    told = parts[1] if len(parts) > 1 else "".join(_ERROR.findall(text)[-1:]) or text
     lines = [line.strip() for line in told.splitlines() if line.strip()]
     kind = next((line for line in lines if not _LEADS_ON.search(line)), lines[0] if lines else "no reason given")
     explained = _EXPLANATION.search(told)
-    parts = [kind, *([explained[1]] if explained else [])]
-    return ": ".join(_SENTENCE.split(part.strip())[0] for part in parts)[:300]
+    sentences = [kind, *([explained[1]] if explained else [])]
+    return ": ".join(_SENTENCE.split(sentence.strip())[0] for sentence in sentences)[:300]
+
+
+@contextmanager
+def _asked_for(module: Any) -> Iterator[None]:
+    """dynamo tells of a function that it leaves to eager mode only where its log of graph breaks is turned on."""
+    log: logging.Logger | None = getattr(module, "graph_break_log", None)
+    if log is None:
+        yield
+        return
+    level, propagate = log.level, log.propagate
+    log.setLevel(logging.DEBUG)
+    log.propagate = False
+    silent = logging.NullHandler()
+    log.addHandler(silent)
+    try:
+        yield
+    finally:
+        log.removeHandler(silent)
+        log.setLevel(level)
+        log.propagate = propagate
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """dynamo warns of breaks on its own account; the findings say the same with the user's line."""
+    log = logging.getLogger("torch._dynamo.variables")
+    level = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        log.setLevel(level)

@@ -8,7 +8,7 @@ torch's own operators, whose results the model goes on with.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +16,7 @@ import torch
 from torch.utils._pytree import tree_leaves
 
 from opscan.inventory import Dim, Phase
-from opscan.matrix.torchair_table import NO_CONVERTER
+from opscan.matrix.torchair_table import NO_CONVERTER, WITH_CALLBACK
 from opscan.probing.graph.nodes import shape_of
 from opscan.probing.graph.running import Compute, Runner
 from opscan.tracing.patches import Patches
@@ -55,11 +55,20 @@ class ConvertedGraph:
 class Conversions:
     """All graphs of one model, in the order in which torchair met them."""
 
-    def __init__(self, progress: Callable[[str], None], compute: Callable[[], Compute | None] = lambda: None) -> None:
-        """``compute``: asked at each run of a graph for what computes its values; None where none are needed."""
+    def __init__(
+        self,
+        progress: Callable[[str], None],
+        compute: Callable[[], Compute | None] = lambda: None,
+        apart: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
+        """``compute``: asked at each run of a graph for what computes its values; None where none are needed.
+
+        ``apart``: a context for what happens within graphs and their conversion, not between them.
+        """
         self.graphs: list[ConvertedGraph] = []
         self._progress = progress
         self._compute = compute
+        self._apart = apart
         self._phase: Phase = "forward"
         self._current: ConvertedGraph | None = None
 
@@ -116,12 +125,13 @@ class Conversions:
             self._progress(f"converting graph {len(self.graphs)} ({graph.phase})")
             before, self._current = self._current, graph
             try:
-                original(fx_compiler, module, inputs)
+                with self._apart():
+                    original(fx_compiler, module, inputs)
             except Exception as error:
                 graph.failed = in_one_line(error)
             finally:
                 self._current = before
-            return Runner(graph, self._compute)
+            return Runner(graph, self._compute, self._apart)
 
         return compile_graph
 
@@ -137,7 +147,7 @@ class Conversions:
                 result = original(interpreter, node)
             except Exception as error:
                 _reset_nesting()
-                raised = in_one_line(error) if _has_converter(node.target) else NO_CONVERTER
+                raised = in_one_line(error) if _has_converter(node.target) else _without_converter(node.target)
                 result = _stand_in(interpreter, node)
             results = dict(_named_tensors(result))
             graph.shapes = {**results, **graph.shapes}
@@ -166,11 +176,20 @@ def _has_converter(target: Any) -> bool:
     return fx2ge_converter._CONVERTERS.get(target) is not None or not isinstance(target, torch._ops.OpOverload)
 
 
+def _without_converter(target: Any) -> str:
+    """What torchair of this release does with an operator that it has no converter for."""
+    try:
+        from torchair._ge_concrete_graph.custom_op_codegen_common import determine_callback_path, is_custom_op
+    except ImportError:  # older releases
+        return NO_CONVERTER
+    return WITH_CALLBACK if is_custom_op(target) and determine_callback_path(target) else NO_CONVERTER
+
+
 def _without_callbacks(patches: Patches) -> None:
     """Newer releases compile a callback for the user's own operators with a C++ compiler: nothing is compiled here."""
     try:
         from torchair._ge_concrete_graph import custom_op_pre_scan
-    except ImportError:  # before 2.9
+    except ImportError:  # older releases
         return
     patches.set(custom_op_pre_scan, "prescan_and_compile_custom_ops", lambda *graph: None)
 

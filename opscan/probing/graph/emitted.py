@@ -142,7 +142,6 @@ class EmittedOperators:
         results = tuple(self._specs[f"{op.name}:{index}"] for index in range(len(op.output_desc)))
         return KernelLaunch(LEGACY + op.type, tuple(arguments), results)
 
-
     def _is_written_integer(self, tensor: str, spec: TensorSpec) -> bool:
         """Whether a tensor is an axis or a size that the converter writes into the graph."""
         return spec.dtype in ("int32", "int64") and tensor.rpartition(":")[0] in self._constant

@@ -8,10 +8,13 @@ The first is left to the support matrix; the second is answered from the prototy
 from __future__ import annotations
 
 import importlib
+import importlib.metadata
 import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+from packaging.version import Version
 
 from opscan.errors import OpscanError
 from opscan.probing.graph.prototypes import Prototypes
@@ -38,6 +41,7 @@ def import_torchair() -> Any:
     for library in sorted(core.glob("*.so")):
         name = library.name.partition(".")[0]
         sys.modules.setdefault(f"{_CORE}.{name}", _InertModule(f"{_CORE}.{name}", prototypes))
+    _provide_versions()
     if str(folder) not in sys.path:
         sys.path.append(str(folder))
     try:
@@ -51,6 +55,17 @@ def import_torchair() -> Any:
             f"torchair of torch_npu {torch_npu.__version__} cannot be imported: {missing} is missing.",
             f"Install it into {sys.prefix} (torchair needs protobuf, which torch_npu does not ask for).",
         ) from error
+
+
+def _provide_versions() -> None:
+    """Releases up to 2.6 ask ``pkg_resources`` for versions, which is no part of setuptools any more."""
+    try:
+        importlib.import_module("pkg_resources")
+    except ImportError:
+        stand_in = ModuleType("pkg_resources")
+        stand_in.get_distribution = importlib.metadata.distribution  # type: ignore[attr-defined]
+        stand_in.parse_version = Version  # type: ignore[attr-defined]
+        sys.modules["pkg_resources"] = stand_in
 
 
 class _InertModule(ModuleType):

@@ -20,16 +20,17 @@ _BOOL = frozenset(_BOOL_NAMES.split())
 
 #: All results have the dtype of the first input.
 _LIKE_FIRST_NAMES = """
-    Abs Acos Acosh Add AddN Addcdiv Addcmul AsStrided Asin Asinh Atan Atanh AxpyV2 BNInfer BatchMatMul BatchMatMulV2
-    BitwiseAnd BitwiseOr BitwiseXor BroadcastTo Ceil ClipByValue ClipByValueV2 ConcatD ConcatV2 Conv2D Conv3D Cos Cosh
-    Cumprod Cumsum Div Elu Erf Erfc Erfinv Exp Expand ExpandDims Expm1 Flatten FlattenV2 Floor FloorDiv FloorMod Gather
-    GatherElements GatherNd GatherV2 Gelu HardSigmoid HardSwish Identity IndexByTensor InplaceIndexAdd Invert LeakyRelu
-    LeftShift Lerp Log Log1p LogSigmoid LogSoftmaxV2 MaskedFill MatMul MatMulV2 Maximum Minimum Mish Mod Mul Muls
-    NanToNum Neg OnesLike PRelu Pack PadV3 PadV3Grad Permute Pow Range RealDiv Reciprocal ReduceMax ReduceMaxD
-    ReduceMean ReduceMin ReduceProd ReduceProdD ReduceSum Relu Relu6 Reshape ReverseV2 RightShift Round Rsqrt
-    ScatterElements ScatterNdUpdate ScatterUpdate Sigmoid Sign Sin Sinh Slice SoftmaxV2 Softplus Split SplitD SplitV
-    Sqrt Square Squeeze StridedSlice StridedSliceV2 Sub Swish Tan Tanh TensorMove TensorScatterUpdate Tile Transpose
-    Tril Triu TruncateDiv Unpack Unsqueeze ViewCopy Xlogy ZerosLike
+    Abs Acos Acosh Add AddN Addcdiv Addcmul AsStrided Asin Asinh Atan Atanh AxpyV2 BNInfer BatchMatMul
+    BatchMatMulV2 BitwiseAnd BitwiseOr BitwiseXor BroadcastTo Ceil ClipByValue ClipByValueV2 ConcatD ConcatV2
+    Conv2D Conv3D Cos Cosh Cumprod Cumsum Div Elu Erf Erfc Erfinv Exp Expand ExpandDims Expm1 Flatten FlattenV2
+    Floor FloorDiv FloorMod Gather GatherElements GatherNd GatherV2 Gelu HardSigmoid HardSwish Identity
+    IndexByTensor InplaceIndexAdd Invert LeakyRelu LeftShift Lerp Log Log1p LogSigmoid LogSoftmaxV2 LpNormV2
+    MaskedFill MatMul MatMulV2 Maximum Minimum Mish Mod Mul Muls NanToNum Neg OnesLike PRelu Pack PadV3 PadV3Grad
+    Permute Pow Range RealDiv Reciprocal ReduceMax ReduceMaxD ReduceMean ReduceMin ReduceProd ReduceProdD ReduceSum
+    Relu Relu6 Reshape ReverseV2 RightShift Round Rsqrt ScatterElements ScatterNdUpdate ScatterUpdate Sigmoid Sign
+    Sin Sinh Slice SoftmaxV2 Softplus Split SplitD SplitV Sqrt Square Squeeze StridedSlice StridedSliceV2 Sub Swish
+    Tan Tanh TensorMove TensorScatterUpdate Tile Transpose Tril Triu TruncateDiv Unpack Unsqueeze ViewCopy Xlogy
+    ZerosLike
 """
 _LIKE_FIRST = frozenset(_LIKE_FIRST_NAMES.split())
 

@@ -18,9 +18,11 @@ class Runner:
     in eager mode: the results have the right shapes and are zero.
     """
 
-    def __init__(self, graph: Any, compute: Callable[[], Compute | None]) -> None:
+    def __init__(self, graph: Any, compute: Callable[[], Compute | None], apart: Callable[[], Any]) -> None:
+        """``apart``: a context for what is not the model's own doing outside of graphs."""
         self._graph = graph
         self._compute = compute
+        self._apart = apart
 
     #: AOT autograd then hands over its list of inputs, which the graph may release.
     _boxed_call = True
@@ -30,12 +32,13 @@ class Runner:
         given.clear()
         self._graph.runs += 1
         compute = self._compute()
-        if compute is not None:
-            try:
-                return compute(self._graph.module, inputs)
-            except Exception:
-                self._graph.zeros = True
-        return _empty_results(self._graph.module, inputs)
+        with self._apart():
+            if compute is not None:
+                try:
+                    return compute(self._graph.module, inputs)
+                except Exception:
+                    self._graph.zeros = True
+            return _empty_results(self._graph.module, inputs)
 
 
 def _empty_results(module: torch.fx.GraphModule, inputs: tuple[Any, ...]) -> list[Any]:

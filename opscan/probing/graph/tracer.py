@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import torch
 from torch import nn
 
 from opscan.errors import OpscanError
-from opscan.inventory import Attempt, Finding, Inventory, Location, Trace
+from opscan.inventory import Attempt, Finding, Inventory, KernelLaunch, Location, Trace
+from opscan.matrix.verdict import MOVES
 from opscan.probing.graph.breaks import GraphBreaks
 from opscan.probing.graph.calls import calls_of
-from opscan.probing.graph.conversion import Conversions, in_one_line
+from opscan.probing.graph.conversion import Conversions
 from opscan.probing.graph.inert_core import import_torchair
 from opscan.probing.graph.nodes import Places, is_symbolic
 from opscan.probing.graph.running import Compute
@@ -76,7 +78,9 @@ class _Run:
         self.progress = progress
         self.locator = SourceLocator(recipe.root, os.path.dirname(os.path.realpath(torch.__file__)))
         self.breaks = GraphBreaks(self.locator)
-        self.conversions = Conversions(progress, self._computing)
+        self.conversions = Conversions(progress, self._computing, self._apart)
+        self.runtime = runtime
+        self.outside: list[str] = []
         knowledge, budget = Knowledge(), memory_budget()
         self.recorder = RehearsalRecorder(
             device,
@@ -124,7 +128,9 @@ class _Run:
         self.stage = "running"
         backend = self.torchair.get_npu_backend(compiler_config=self.torchair.CompilerConfig())
         compiled: Any = torch.compile(self.model, backend=backend, dynamic=False)
+        self.runtime.discard()
         with ExitStack() as stack:
+            stack.callback(self._look_outside)
             stack.enter_context(self.conversions.following())
             stack.enter_context(self.breaks.following())
             if self.options.train:
@@ -139,8 +145,23 @@ class _Run:
             self.unseen.append("The backward pass: no result of the model requires a gradient.")
             return
         self.progress("running backward")
-        torch.autograd.backward(losses, [torch.ones_like(t) for t in losses])
+        with self._apart():
+            gradients = [torch.ones_like(t) for t in losses]
+        torch.autograd.backward(losses, gradients)
         self.unseen.append("The optimizer's step: it is no part of the graph, and runs operator by operator.")
+
+    @contextmanager
+    def _apart(self) -> Iterator[None]:
+        """What is launched in here is of a graph, or of its conversion."""
+        self._look_outside()
+        try:
+            yield
+        finally:
+            self.runtime.discard()
+
+    def _look_outside(self) -> None:
+        """Kernels that were launched since: operators that no graph holds."""
+        self.outside += [event.api for event in self.runtime.drain() if isinstance(event, KernelLaunch)]
 
     def _computing(self) -> Compute | None:
         """Values are needed only where the model goes on outside of a graph."""
@@ -188,7 +209,7 @@ class _Run:
         )
         where = where or (self.locator.of_error(self.error) or (None,))[:2]  # type: ignore[assignment]
         place = f" at {where[0]}:{where[1]}" if where and where[0] else ""
-        return f"torch.compile ended{place}: {in_one_line(self.error)}."
+        return f"torch.compile ended{place}: {_own_words(self.error)}."
 
     def _breaks(self) -> tuple[Finding, ...]:
         return tuple(
@@ -197,14 +218,7 @@ class _Run:
         )
 
     def _not_captured(self) -> list[str]:
-        told = []
-        breaks = list(self.breaks)
-        if breaks:
-            places = ", ".join(f"{b.place[0]}:{b.place[1]}" for b in breaks if b.place)
-            graphs = sum(graph.phase == "forward" for graph in self.conversions.graphs)
-            told.append(
-                f"What runs outside of the {graphs} graphs: torch.compile leaves them at {places or 'places unknown'}."
-            )
+        told = [outside] if (outside := self._told_of_outside()) else []
         for number, graph in enumerate(self.conversions.graphs, 1):
             if graph.failed:
                 told.append(f"The rest of graph {number} ({graph.phase}): {graph.failed}.")
@@ -212,6 +226,29 @@ class _Run:
                 told.append(f"The values of graph {number}: it could not be run; the model went on with zeros.")
             if any(is_symbolic(converted.node) for converted in graph.nodes):
                 told.append(f"Other sizes: graph {number} has sizes that depend on data or differ from call to call.")
+        if not self.breaks.told:
+            told.append("Graph breaks: this torch does not tell of them.")
         if not self.conversions.graphs and self.error is None:
             told.append("Everything: torch.compile captured no graph.")
         return told
+
+    def _told_of_outside(self) -> str:
+        """Where the graphs are left, and which kernels were launched there; empty where nothing is known to run."""
+        places = [f"{found.place[0]}:{found.place[1]}" for found in self.breaks if found.place]
+        kernels = Counter(kernel for kernel in self.outside if kernel not in MOVES)
+        if not self.breaks and not kernels:
+            return ""
+        at = f"torch.compile leaves them at {', '.join(places) or 'unknown places'}"
+        named = ", ".join(f"{kernel} ×{count}" if count > 1 else kernel for kernel, count in kernels.most_common(10))
+        more = ", …" if len(kernels) > 10 else ""
+        what = f"; there the adapter launched {named}{more}" if kernels else ""
+        graphs = sum(graph.phase == "forward" for graph in self.conversions.graphs)
+        return f"What runs outside of the {graphs} forward graphs: {at}{what}."
+
+
+def _own_words(error: BaseException) -> str:
+    """What was raised, without dynamo's account of where: ``Failed running call_function …``, then the reason."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    while len(lines) > 1 and lines[0].startswith(("Failed running", "Dynamo failed to run")):
+        lines.pop(0)
+    return f"{type(error).__name__}: {lines[0][:300].rstrip('.')}" if lines else type(error).__name__

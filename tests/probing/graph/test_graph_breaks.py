@@ -77,6 +77,10 @@ def test_a_line_is_told_once(folders: dict[str, str]) -> None:
     assert [found.place for found in told(folders, BRANCH, SKIPPED, BRANCH)] == [("model.py", 7), ("model.py", 9)]
 
 
+def test_without_a_break_there_are_none(folders: dict[str, str]) -> None:
+    assert not GraphBreaks(SourceLocator(Path(folders["root"]), folders["torch"]))
+
+
 def test_nothing_is_followed_afterwards(folders: dict[str, str]) -> None:
     before = torch._logging.trace_structured
     told(folders, BRANCH)
