@@ -237,6 +237,8 @@ class _Runner:
     def _end_worker(self) -> None:
         if self._worker is not None:
             self._worker.end()
+            if self._worker.lingers:
+                self.state.given_up = "its process was killed and does not end: the driver seems to hang"
         self._worker = None
 
     # --- one signature --------------------------------------------------------------------------------------------
@@ -251,7 +253,7 @@ class _Runner:
         if isinstance(answer, Finished):
             self._finished(task, answer)
         else:
-            self._worker = None
+            self._end_worker()
             self._lost(task, answer)
 
     def _finished(self, task: Task, answer: Finished) -> None:

@@ -24,6 +24,9 @@ _LINE = 16 * 1024 * 1024
 #: Seconds between two looks at the clock, the process and the order to stop.
 _TICK = 0.1
 
+#: Seconds that a killed process may take to be gone.
+_DIES = 10.0
+
 #: For every worker, before torch loads: torch_npu is imported by the worker itself, and kernels are launched by the
 #: thread that asked for them, so that an error belongs to its operator.
 _ENVIRONMENT = {"TORCH_DEVICE_BACKEND_AUTOLOAD": "0", "TASK_QUEUE_ENABLE": "0"}
@@ -114,6 +117,8 @@ class WorkerProcess:
         )
         self._stopped = stopped
         self._ended = False
+        #: It was killed and is still there: a driver that hangs holds its processes.
+        self.lingers = False
         self._decoder = msgspec.json.Decoder(Reply)
         self._encoder = msgspec.json.Encoder()
         self._replies = b""
@@ -165,13 +170,11 @@ class WorkerProcess:
             return Lost(gone.how, gone.reason + self._last_words(), gone.code, stage, so_far, self._text())
 
     def end(self) -> None:
-        """Kill the process and all of its session's group; nothing is left to wait for. Only the first call counts."""
+        """Kill the process and all of its session's group, and wait until it is gone. Only the first call counts."""
         if self._ended:
             return
         self._ended = True
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
+        self._kill()
         self._drain()
         self._selector.close()
         for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
@@ -247,9 +250,9 @@ class WorkerProcess:
         return found is not None
 
     def _died(self) -> _Gone:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        code = self._process.wait()
+        code = self._kill()
+        if code is None:
+            return _Gone("crashed", "stopped reading, and cannot be killed")
         if code >= 0:
             return _Gone("crashed", f"ended with exit code {code}")
         try:
@@ -257,6 +260,16 @@ class WorkerProcess:
         except ValueError:
             name = f"signal {-code}"
         return _Gone("crashed", f"was killed by {name}", name)
+
+    def _kill(self) -> int | None:
+        """The exit code; None where the process lingers."""
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        try:
+            return self._process.wait(_DIES)
+        except subprocess.TimeoutExpired:
+            self.lingers = True
+            return None
 
     def _text(self) -> str:
         return self._printed.decode("utf-8", "replace")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import textwrap
 import threading
@@ -233,6 +234,31 @@ def test_a_device_that_every_operator_loses_is_given_up(play: Play) -> None:
     assert report.devices[0].given_up.startswith("it was lost by each of aten::op0, aten::op1; the last said: ")
     assert statuses(outcomes) == ["not_run"] * 4  # a loss is tried twice, and none was
     assert not report.complete
+
+
+def test_a_device_whose_process_cannot_be_killed_is_given_up(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
+    waits = iter([subprocess.TimeoutExpired("worker", 10)])
+    wait = subprocess.Popen.wait
+
+    def lingering(process: subprocess.Popen[bytes], timeout: float | None = None) -> int:
+        for error in waits:
+            raise error
+        return wait(process, timeout)
+
+    monkeypatch.setattr(subprocess.Popen, "wait", lingering)
+    options = Options(time_limit=0.3, first_extra=0.0, start_limit=5.0)
+    outcomes, report = play(
+        """
+        hello()
+        for run in requests():
+            say("progress", ticket=run["ticket"], stage="device")
+            time.sleep(60)
+        """,
+        options=options,
+    )
+    assert statuses(outcomes) == ["timeout", "not_run", "not_run", "not_run"]
+    assert report.devices[0].given_up == "its process was killed and does not end: the driver seems to hang"
+    assert report.devices[0].starts == 1
 
 
 def test_what_ran_out_of_memory_is_tried_alone_in_a_process_of_its_own(play: Play) -> None:
