@@ -7,6 +7,7 @@ from math import prod
 from typing import Any
 
 import torch
+from torch.utils._pytree import tree_leaves
 
 from opscan.inventory import TensorSpec
 from opscan.probing.samples.binding import Bound, Specs, schema_arguments
@@ -16,6 +17,9 @@ from opscan.probing.samples.kinds import dtype_of
 #: Bytes of a call's tensors in double precision: 512 MB. A reference holds them twice, with the results once more.
 LIMIT = 512 * 2**20
 
+#: Bytes below which nobody asks how large the results are.
+_SMALL = 2**20
+
 
 def within(bound: Bound, limit: int) -> tuple[Bound, str]:
     """``bound`` with tensors of at most ``limit`` bytes in double precision, and what was scaled in words.
@@ -24,16 +28,35 @@ def within(bound: Bound, limit: int) -> tuple[Bound, str]:
     the smaller sizes is asked of its shape function. Raises Unsampled where it does not.
     """
     before = _bytes(bound)
+    before += _result_bytes(bound) if before > _SMALL or _names_large_sizes(bound) else 0
     if before <= limit:
         return bound, ""
-    cap = max(size for spec in _all(bound) for size in _sizes(spec))
+    cap = max((size for spec in _all(bound) for size in _sizes(spec)), default=0)
     while cap > 1:
         cap //= 2
         smaller = _capped(bound, cap)
         if _bytes(smaller) <= limit:
             _must_accept(smaller, before)
-            return smaller, f"sizes above {cap} were cut to {cap}: {before >> 20} MB of tensors in double precision"
+            if _bytes(smaller) + _result_bytes(smaller) <= limit:
+                return smaller, f"sizes above {cap} were cut to {cap}: {before >> 20} MB of tensors in double precision"
     raise Unsampled(f"its tensors take {before >> 20} MB in double precision, which is too much for a reference")
+
+
+def _names_large_sizes(bound: Bound) -> bool:
+    """Whether numbers among the arguments could make a large result of small tensors."""
+    lists = [value if isinstance(value, list) else [value] for value in bound.others.values()]
+    return any(prod(max(abs(n), 1) for n in numbers if isinstance(n, int)) > _SMALL for numbers in lists)
+
+
+def _result_bytes(bound: Bound) -> int:
+    """What the results take, by the operator's shape function; 0 where it has none or does not say."""
+    try:
+        results = _on_meta(bound)
+    except (RuntimeError, NotImplementedError, ValueError, IndexError, TypeError):
+        return 0
+    return sum(
+        8 * (2 if t.is_complex() else 1) * t.numel() for t in tree_leaves(results) if isinstance(t, torch.Tensor)
+    )
 
 
 def _all(bound: Bound) -> list[TensorSpec]:
@@ -73,6 +96,18 @@ def _capped(bound: Bound, cap: int) -> Bound:
 
 def _must_accept(bound: Bound, before: int) -> None:
     """Raises Unsampled where the operator's shape function refuses the sizes of ``bound``."""
+    try:
+        _on_meta(bound)
+    except NotImplementedError:
+        return  # no shape function, or one that needs data: running it will tell
+    except (RuntimeError, ValueError, IndexError, TypeError) as error:
+        raise Unsampled(
+            f"its tensors take {before >> 20} MB in double precision, and it does not accept smaller ones"
+        ) from error
+
+
+def _on_meta(bound: Bound) -> Any:
+    """The operator's shape function on tensors without data."""
 
     def meta(spec: TensorSpec | None) -> torch.Tensor | None:
         return None if spec is None else torch.empty(_sizes(spec), dtype=dtype_of(spec), device="meta")
@@ -82,12 +117,6 @@ def _must_accept(bound: Bound, before: int) -> None:
         for name, given in bound.tensors.items()
     }
     args, kwargs = schema_arguments(bound, tensors)
-    kwargs = {name: torch.device("meta") if isinstance(v, torch.device) else v for name, v in kwargs.items()}
-    try:
-        bound.operator(*args, **kwargs)
-    except NotImplementedError:
-        return  # no shape function, or one that needs data: running it will tell
-    except (RuntimeError, ValueError, IndexError, TypeError) as error:
-        raise Unsampled(
-            f"its tensors take {before >> 20} MB in double precision, and it does not accept smaller ones"
-        ) from error
+    if any(parameter.name == "device" for parameter in bound.operator._schema.arguments):
+        kwargs["device"] = torch.device("meta")  # else a factory would make real memory
+    return bound.operator(*args, **kwargs)
