@@ -141,7 +141,9 @@ def count_real(name: str, train: bool) -> Counts:
     torch.manual_seed(_SEED)
     model, args, kwargs = agreement_models.build(name, train)
     model = model.npu()
-    args, kwargs = tree_map_only(torch.Tensor, lambda t: t.npu(), (args, kwargs))
+    args, kwargs = tree_map_only(
+        torch.Tensor, lambda t: t.detach().npu().requires_grad_(t.requires_grad), (args, kwargs)
+    )
     mode = Count()
     if not train:
         with mode, torch.no_grad():
@@ -153,7 +155,9 @@ def count_real(name: str, train: bool) -> Counts:
     gradients = [torch.ones_like(t) for t in out]
     with mode:
         torch.autograd.backward(out, gradients)
-        torch.optim.AdamW([p for p in model.parameters() if p.grad is not None]).step()
+        trained = [p for p in model.parameters() if p.grad is not None]
+        if trained:
+            torch.optim.AdamW(trained).step()
     return dict(counts)
 
 

@@ -4,8 +4,8 @@ Every entry was observed with the real torch_npu 2.13.0 on a simulated runtime, 
 backward; ``benchmarks/agreement.py`` repeats the comparison on whole models. Two kinds:
 
 - ``LEAVES``: the operator itself reaches the device. Its value lists the operators of its backward, where the adapter
-  has a derivative of its own, by the parameter whose gradient they make where those differ; None where stock torch's
-  derivative serves.
+  has a derivative of its own, by the parameter whose gradient they make where those differ, or by the call's own
+  arguments; None where stock torch's derivative serves.
 - ``rewrites.py``: operators whose kernel is a composition of others.
 
 Composite operators that a release registers and neither names decompose in the adapter as they do in stock torch
@@ -14,6 +14,7 @@ Composite operators that a release registers and neither names decompose in the 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -28,10 +29,22 @@ from opscan.tracing.virtual_npu import never
 if TYPE_CHECKING:
     from opscan.tracing.recorder import Recorder
 
-Backward = tuple[str, ...] | dict[str, tuple[str, ...]]
+Backward = tuple[str, ...] | dict[str, tuple[str, ...]] | Callable[[torch.Tensor, torch.Tensor], tuple[str, ...]]
+
+
+def _matmul_backward(self: torch.Tensor, other: torch.Tensor) -> tuple[str, ...]:
+    """An input that is several matrices, repeated for the product, has its gradient summed over the repetitions."""
+    repeated = torch.broadcast_shapes(self.shape[:-2], other.shape[:-2])
+    sums = [
+        "aten::sum.dim_IntList"
+        for t in (self, other)
+        if t.requires_grad and t.shape[:-2] != repeated and math.prod(t.shape[:-2]) > 1
+    ]
+    return ("aten::matmul_backward", *sums)
+
 
 LEAVES: dict[str, Backward | None] = {
-    "aten::matmul": ("aten::matmul_backward",),
+    "aten::matmul": _matmul_backward,
     "aten::gather": ("npu::npu_gather_backward",),
     "aten::kl_div": {"self": ("npu::kl_div_backward",), "target": ("npu::kl_div_target_backward",)},
     "aten::l1_loss": {
@@ -159,6 +172,8 @@ def _of_wanted_gradients(backward: Backward, func: Any, args: Any, kwargs: Any) 
     """The operators of a backward, of those gradients that are asked for."""
     if isinstance(backward, tuple):
         return backward
+    if callable(backward):
+        return backward(*args, **kwargs)
     given = {p.name: v for p, v in zip(func._schema.arguments, args, strict=False)} | kwargs
     wanted = [n for n in backward if isinstance(given.get(n), torch.Tensor) and given[n].requires_grad]
     return tuple(operator for name in wanted for operator in backward[name])

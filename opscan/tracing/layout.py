@@ -26,8 +26,8 @@ _SECOND_DTYPE = {
     "aten::native_dropout": "uint8",
 }
 
-#: Operators that raise for an input whose strides are those of a channels-last format ("Only Contiguous is supported for
-#: creating a npu tensor"), however it came by them: an NHWC tensor seen as NCHW. Others give a contiguous result.
+#: Operators that raise for an input whose strides are those of a channels-last format ("Only Contiguous is supported
+#: for creating a npu tensor"), however it came by them: an NHWC tensor seen as NCHW. Others give a contiguous result.
 _REFUSES_CHANNELS_LAST = frozenset({"aten::gelu", "aten::softplus_backward"})
 
 _NAME = "_opscan_dtype"

@@ -38,6 +38,7 @@ def leaf(
     class Leaf(torch.autograd.Function):
         @staticmethod
         def forward(ctx: Any, *flat: Any) -> Any:
+            ctx.set_materialize_grads(False)
             ctx.save_for_backward(*(t for t in flat if isinstance(t, torch.Tensor)))
             a, k = tree_unflatten(list(flat), spec)
             with torch._C._AutoDispatchBelowAutograd():

@@ -1,4 +1,5 @@
-"""LSTM and GRU as torch_npu runs them: kernels of its own, with the operators that prepare their arguments.
+"""LSTM and GRU as torch_npu runs them: fused kernels where they fit, else those of the legacy path
+(``recurrent_legacy.py``).
 
 Observed with the real torch_npu 2.13.0 on a simulated runtime (see ``adapter.py``).
 """
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from opscan.tracing.leaf import leaf
+from opscan.tracing.recurrent_legacy import GruStack, LstmStack
 
 if TYPE_CHECKING:
     from opscan.tracing.recorder import Recorder
@@ -30,52 +32,13 @@ def lstm_input(
     bidirectional: bool,
     batch_first: bool,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """One fused kernel for four parameters in one direction; else one of the legacy path a layer and direction."""
-    if len(params) == 4 and not bidirectional and "npu::_lstm_npu" in registered:
+    """One fused kernel for four parameters; else one of the legacy path a layer and direction, without dropout."""
+    if len(params) == 4 and "npu::_lstm_npu" in registered:
         return _recurrent(recorder, "npu::_lstm_npu", input, hx, params, bidirectional)  # type: ignore[return-value]
     steps = input.transpose(0, 1) if batch_first else input
-    per_direction = len(params) // (num_layers * (2 if bidirectional else 1))
-    finals: list[tuple[torch.Tensor, torch.Tensor]] = []
-    for layer in range(num_layers):
-        outputs = []
-        for reverse in (False, True) if bidirectional else (False,):
-            index = len(finals)
-            weights = params[index * per_direction : (index + 1) * per_direction]
-            states = [torch.ops.aten.slice.Tensor(s, 0, index, index + 1) if s.shape[0] > 1 else s for s in hx]
-            out, *state = _lstm_direction(recorder, steps, states, weights, reverse)
-            outputs.append(out)
-            finals.append((state[0], state[1]))
-        steps = torch.ops.aten.cat.default(outputs, 2) if bidirectional else outputs[0]
-        if dropout and train and layer < num_layers - 1:
-            steps = torch.dropout(steps, dropout, train)
-    last = [torch.ops.aten.cat.default(list(state), 0) if len(state) > 1 else state[0] for state in zip(*finals)]
-    return steps.transpose(0, 1) if batch_first else steps, last[0], last[1]
-
-
-def _lstm_direction(
-    recorder: Recorder, steps: torch.Tensor, states: list[torch.Tensor], weights: list[torch.Tensor], reverse: bool
-) -> tuple[torch.Tensor, ...]:
-    """One layer in one direction: both weights as one matrix, both biases as one vector, states of every step."""
-    aten = torch.ops.aten
-    if reverse:
-        steps = aten.flip.default(steps, [0])
-    weight = aten.t.default(aten.cat.default([weights[0], weights[1]], 1))
-    if len(weights) >= 4:
-        bias = aten.add.Tensor(weights[2], weights[3])
-    else:
-        bias = aten.zeros.default([weight.shape[1]], dtype=weight.dtype, device=weight.device)
-    lengths = aten.empty.memory_format([0], dtype=steps.dtype, device=steps.device)
-
-    def forward(args: Any, kwargs: Any) -> tuple[torch.Tensor, ...]:
-        hidden = (*args[0].shape[:-1], states[0].shape[-1])
-        with recorder.paused():
-            outs = [args[0].new_empty(hidden) for _ in range(8)]
-        recorder.emit("npu::npu_lstm", list(args), outs)
-        return outs[0], outs[1], outs[2]
-
-    out, h, c = leaf(recorder, forward, ("npu::npu_lstm_backward",), (steps, weight, bias, lengths, *states), {})
-    finals = [aten.unsqueeze.default(aten.select.int(state, 0, -1), 0) for state in (h, c)]
-    return (aten.flip.default(out, [0]) if reverse else out), *finals
+    stack = LstmStack(recorder, params, num_layers, bidirectional)
+    out, hidden, cells = stack.run(steps, (hx[0], hx[1]))
+    return out.transpose(0, 1) if batch_first else out, hidden, cells
 
 
 def lstm_data(
@@ -91,12 +54,19 @@ def lstm_data(
     train: bool,
     bidirectional: bool,
 ) -> tuple[torch.Tensor, ...]:
-    """A packed sequence, which the adapter keeps padded: the batch sizes go to the device."""
-    sizes = torch.ops.aten._to_copy.default(batch_sizes, device=data.device)
-    if len(params) == 4 and not bidirectional and "npu::_lstm_npu" in registered:
-        return _recurrent(recorder, "npu::_lstm_npu", data, hx, params, bidirectional, sizes)
-    times = num_layers * (2 if bidirectional else 1)
-    return _recurrent(recorder, "npu::npu_lstm_data", data, hx, params, bidirectional, sizes, times)
+    """A packed sequence, which the adapter keeps padded. Raises NotImplementedError where the adapter raises."""
+    aten = torch.ops.aten
+    if len(params) == 4 and "npu::_lstm_npu" in registered:
+        sizes = aten._to_copy.default(batch_sizes, device=data.device)
+        out, *states = _recurrent(recorder, "npu::_lstm_npu", data, hx, params, bidirectional, sizes)
+        return aten.view.default(out, [-1, out.shape[-1]]), *states
+    if num_layers > 2:
+        raise NotImplementedError("torch_npu raises for an LSTM of more than two layers on a packed sequence")
+    steps = batch_sizes.shape[0]
+    padded = aten.view.default(data, [steps, data.shape[0] // steps, *data.shape[1:]])
+    stack = LstmStack(recorder, params, num_layers, bidirectional, batch_sizes)
+    out, *states = stack.run(padded, (hx[0], hx[1]))
+    return aten.view.default(out, [-1, out.shape[-1]]), *states
 
 
 def pad_packed_sequence(
@@ -130,11 +100,12 @@ def gru_input(
     bidirectional: bool,
     batch_first: bool,
 ) -> tuple[torch.Tensor, ...]:
-    """One kernel, whatever the layers and directions; of the legacy path one each."""
+    """One kernel, whatever the layers and directions; else of the legacy path one each, without dropout."""
     if "npu::_gru_npu" in registered:
         return _recurrent(recorder, "npu::_gru_npu", input, [hx], params, bidirectional)
-    times = num_layers * (2 if bidirectional else 1)
-    return _recurrent(recorder, "npu::npu_gru", input, [hx], params, bidirectional, times=times)
+    steps = input.transpose(0, 1) if batch_first else input
+    out, state = GruStack(recorder, params, num_layers, bidirectional).run(steps, hx)
+    return out.transpose(0, 1) if batch_first else out, state
 
 
 def _recurrent(
@@ -145,7 +116,6 @@ def _recurrent(
     params: list[torch.Tensor],
     bidirectional: bool,
     batch_sizes: torch.Tensor | None = None,
-    times: int = 1,
 ) -> tuple[torch.Tensor, ...]:
     width = states[0].shape[-1] * (2 if bidirectional else 1)
 
@@ -154,12 +124,11 @@ def _recurrent(
         with recorder.paused():
             out = x.new_empty((*x.shape[:-1], width))
             finals = [torch.empty_like(s) for s in states]
-        for _ in range(times):
-            recorder.emit(kernel, [x, *rest], [out, *finals])
+        recorder.emit(kernel, [x, *rest], [out, *finals])
         return (out, *finals)
 
     tensors = (input, *states, *params, *(() if batch_sizes is None else (batch_sizes,)))
-    return leaf(recorder, forward, (f"{kernel}_backward",) * times, tensors, {})  # type: ignore[no-any-return]
+    return leaf(recorder, forward, (f"{kernel}_backward",), tensors, {})  # type: ignore[no-any-return]
 
 
 def fused_gru_cell(

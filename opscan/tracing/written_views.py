@@ -44,7 +44,10 @@ class WrittenViews:
         self._chain: tuple[list[int], torch.Tensor] | None = None
         #: Nodes made by taking views again, by number: the view, at the last of a chain.
         self._again: dict[int, torch.Tensor | None] = {}
-        self._base: torch.Tensor | None = None
+        #: Views of the whole base, by the number of the node that the write to them makes: taken again without a call.
+        self._whole: dict[int, torch.Tensor] = {}
+        #: What a slice of a gradient is cut from; no more than looked at, or autograd would copy the gradient.
+        self._base: weakref.ref[torch.Tensor] | None = None
         self._sliced = False
         self._told: int | None = None
 
@@ -64,6 +67,8 @@ class WrittenViews:
         if view._is_view() and any(t.requires_grad for t in inputs):
             self._written = [ref for ref in self._written if ref() is not None and ref() is not view]
             self._written.append(weakref.ref(view))
+            if view._base is not None and _same_place(view, view._base):
+                self._whole[torch._C._autograd._get_sequence_nr()] = view.detach()
 
     def _is_taken_again(self, source: torch.Tensor, out: torch.Tensor) -> bool:
         """Whether this call ends the chain of views of one that was written to."""
@@ -85,7 +90,7 @@ class WrittenViews:
 
     def _hides_in_backward(self, node: Any, func: Any, inputs: list[torch.Tensor], out: Any, emit: Emit) -> bool:
         if node.name() == _COPY_SLICES:
-            return self._hides_in_copy_slices(func, inputs, emit)
+            return self._hides_in_copy_slices(node, func, inputs, emit)
         number = node._sequence_nr()
         if number not in self._again or func._schema.name == "aten::add":  # where gradients meet, it adds them
             return False
@@ -95,17 +100,20 @@ class WrittenViews:
             _as_strided_backward(inputs[0], view, out, emit)
         return True
 
-    def _hides_in_copy_slices(self, func: Any, inputs: list[torch.Tensor], emit: Emit) -> bool:
+    def _hides_in_copy_slices(self, node: Any, func: Any, inputs: list[torch.Tensor], emit: Emit) -> bool:
         name = func._schema.name
         if name == "aten::new_empty_strided":
             self._base, self._sliced = None, False
+            if (view := self._whole.get(node._sequence_nr())) is not None:
+                _as_strided_backward(inputs[0], view, inputs[0], emit)
         elif name == "aten::copy_" and self._base is None:
-            self._base = inputs[0]
+            self._base = weakref.ref(inputs[0])
         elif self._base is not None and not self._sliced:
             if is_a_view(func):
                 return True
             self._sliced = True
-            emit("aten::as_strided", [self._base], [inputs[0]])
+            base = self._base()
+            emit("aten::as_strided", [inputs[0] if base is None else base], [inputs[0]])
         return False
 
 
