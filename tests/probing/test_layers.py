@@ -9,7 +9,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from opscan.probing.layers import LayerReport, NoLayers, compare_layers
+from opscan.probing.layers.comparing import compare_layers
+from opscan.probing.layers.report import LayerReport, NoLayers
 from opscan.tracing.interface import Recipe
 
 HERE = Path(__file__).resolve()
