@@ -192,18 +192,25 @@ def probe(
         str, typer.Option("--device", metavar="0,1", help="NPUs to use, by number; one process each.")
     ] = "0",
     time_limit: Annotated[
-        float,
+        float | None,
         typer.Option(
             "--time-limit",
             metavar="SECONDS",
-            help="For one operator on the device; the first of a process has two minutes more.",
+            help="For one operator on the device, 60 by default; the first of a process has two minutes more. "
+            "With --layers for the whole model, half an hour by default.",
         ),
-    ] = 60.0,
+    ] = None,
     python: Annotated[
         str | None,
         typer.Option("--python", metavar="PATH", help="The Python that has torch_npu. Default: the one of opscan."),
     ] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Try again what earlier probes have tried.")] = False,
+    layers: Annotated[
+        bool,
+        typer.Option(
+            "--layers", help="Run the whole model instead, and find the first module whose output is not the CPU's."
+        ),
+    ] = False,
     list_results: Annotated[
         bool,
         typer.Option(
@@ -228,12 +235,12 @@ def probe(
     """Try a model's operators on a real NPU, one by one: do they run, are they right, how long do they take?
 
     Exits with 3 where not all could be tried, and with 130 where it was interrupted; what was found is written all the
-    same.
+    same. With --layers it exits with 1 where a module departs.
     """
     from opscan.cli.probe_command import ProbeArguments, run
 
     arguments = ProbeArguments(
-        model, tuple(input_shape or ()), tuple(input or ()), train, device, time_limit, python, fresh, json
+        model, tuple(input_shape or ()), tuple(input or ()), train, device, time_limit, python, fresh, layers, json
     )
     raise typer.Exit(guarded(lambda: run(arguments), debug))
 

@@ -106,11 +106,12 @@ def _says(op: ProbedOp) -> str:
     if outcome.status == "fallback":
         return f"on the CPU: {', '.join(outcome.operators)}"
     if outcome.status == "wrong" and outcome.errors is not None:
-        return _departure(outcome.errors)
+        return departure(outcome.errors)
     return shorten(" ".join(outcome.message.split()), _MESSAGE)
 
 
-def _departure(errors: Errors) -> str:
+def departure(errors: Errors) -> str:
+    """How far results are from the reference, in words."""
     parts = [f"{errors.nonfinite} elements not finite on one side"] if errors.nonfinite else []
     if errors.unequal:
         parts.append(f"{errors.unequal} elements differ")

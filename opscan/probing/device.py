@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from torch import nn
+
 from opscan.probing.protocol import Versions
 from opscan.probing.signature import Signature
 
@@ -48,6 +50,10 @@ class Device(Protocol):
 
     def empty_cache(self) -> None:
         """Give back memory that the allocator holds."""
+        ...
+
+    def prepare(self, model: nn.Module) -> None:
+        """Told of a model before it is moved to the device."""
         ...
 
     def computes(self) -> bool:

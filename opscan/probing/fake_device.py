@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import msgspec
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.utils._pytree import tree_map_only
 
 from opscan.probing.device import NoDevice, Seen
@@ -40,13 +40,15 @@ class Fault(msgspec.Struct, frozen=True):
 class Faults(msgspec.Struct, frozen=True):
     """``calls``: faults by the key of their signature. ``starts``: what a start does (``die``, ``hang``, ``garbage``,
     ``unable``), by its number from "0" over all workers, or every start of one device (``device 1``). ``state``: a
-    folder that counts over restarts. ``versions``: what the device says it is.
+    folder that counts over restarts. ``versions``: what the device says it is. ``modules``: faults by a
+    module's name, for the comparison of a whole model.
     """
 
     state: str
     calls: dict[str, Fault] = {}
     starts: dict[str, str] = {}
     versions: Versions | None = None
+    modules: dict[str, Kind] = {}
 
 
 class FakeDevice:
@@ -94,19 +96,33 @@ class FakeDevice:
         fault = self._faults.calls.get(signature.key) if self._faults is not None else None
         if fault is None or (fault.times is not None and self._count(signature.key) >= fault.times):
             return Seen(call())
-        before = getattr(self, f"_{fault.kind}", None)
+        return self._faulty(fault.kind, call)
+
+    def _faulty(self, kind: Kind, call: Callable[[], Any]) -> Seen:
+        before = getattr(self, f"_{kind}", None)
         if before is not None:
             before()
         result = call()
-        if fault.kind == "nan":
+        if kind == "nan":
             return Seen(tree_map_only(Tensor, lambda t: torch.full_like(t, float("nan")), result))
-        return Seen(tree_map_only(Tensor, lambda t: t + 1, result)) if fault.kind == "wrong" else Seen(result)
+        return Seen(tree_map_only(Tensor, lambda t: t + 1, result)) if kind == "wrong" else Seen(result)
 
     def synchronize(self) -> None:
         pass
 
     def empty_cache(self) -> None:
         pass
+
+    def prepare(self, model: nn.Module) -> None:
+        """Modules with a fault have it each time they run."""
+        for name, kind in (self._faults.modules if self._faults is not None else {}).items():
+            model.get_submodule(name).register_forward_hook(self._hook(kind))
+
+    def _hook(self, kind: Kind) -> Callable[[nn.Module, Any, Any], Any]:
+        def hook(module: nn.Module, given: Any, result: Any) -> Any:
+            return self._faulty(kind, lambda: result).result
+
+        return hook
 
     def computes(self) -> bool:
         return not self._dead

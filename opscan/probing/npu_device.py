@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 import torch
+from torch import nn
 
 from opscan.probing.device import NoDevice, Seen
 from opscan.probing.protocol import Versions
@@ -75,6 +76,9 @@ class NpuDevice:
     def empty_cache(self) -> None:
         with suppress(RuntimeError):
             self._npu.empty_cache()
+
+    def prepare(self, model: nn.Module) -> None:
+        pass
 
     def computes(self) -> bool:
         try:

@@ -6,6 +6,8 @@ from typing import Literal
 
 import msgspec
 
+from opscan.loading.inputs import InputSpec
+from opscan.loading.reference import PythonFileReference
 from opscan.probing.signature import Signature
 
 #: ``native``: it ran on the device and its results agree with the reference. ``fallback``: torch_npu ran it on the
@@ -98,6 +100,16 @@ class Run(msgspec.Struct, tag="run", frozen=True):
     compare: bool = True
 
 
+class Compare(msgspec.Struct, tag="compare", frozen=True):
+    """Run a whole model, and compare its modules with the CPU."""
+
+    ticket: int
+    reference: PythonFileReference
+    inputs: tuple[InputSpec, ...]
+    train: bool
+    seed: int = 0
+
+
 class Hello(msgspec.Struct, tag="hello", frozen=True):
     """The worker is ready, and its device has computed something."""
 
@@ -129,5 +141,22 @@ class Done(msgspec.Struct, tag="done", frozen=True):
     healthy: bool = True
 
 
-Request = Run
-Reply = Hello | Unable | Progress | Done
+class Compared(msgspec.Struct, tag="compared", frozen=True):
+    """``report`` is a ``LayerReport`` of ``opscan.probing.layers.report``."""
+
+    ticket: int
+    report: msgspec.Raw
+
+
+class Failed(msgspec.Struct, tag="failed", frozen=True):
+    """The model could not be run. ``kind`` is the name of the error class; ``trace`` a traceback for ``--debug``."""
+
+    ticket: int
+    kind: str
+    message: str
+    hint: str
+    trace: str
+
+
+Request = Run | Compare
+Reply = Hello | Unable | Progress | Done | Compared | Failed

@@ -8,7 +8,7 @@ import warnings
 import msgspec
 
 from opscan.probing.device import Device, NoDevice
-from opscan.probing.protocol import Done, Hello, Outcome, Progress, Reply, Request, Stage, Unable
+from opscan.probing.protocol import Compare, Done, Hello, Outcome, Progress, Reply, Request, Stage, Unable
 from opscan.probing.trying import try_signature
 
 
@@ -29,13 +29,22 @@ def serve(backend: str, index: int, requests: int, replies: int) -> None:
     decoder = msgspec.json.Decoder(Request)
     with os.fdopen(requests, "rb") as lines:
         for line in lines:
-            run = decoder.decode(line)
+            request = decoder.decode(line)
+            if isinstance(request, Compare):
+                reply(_compared(device, request))
+                continue
 
-            def progress(stage: Stage, so_far: Outcome | None = None, ticket: int = run.ticket) -> None:
+            def progress(stage: Stage, so_far: Outcome | None = None, ticket: int = request.ticket) -> None:
                 reply(Progress(ticket, stage, so_far))
 
-            outcome, healthy = try_signature(device, run, progress)
-            reply(Done(run.ticket, outcome, healthy))
+            outcome, healthy = try_signature(device, request, progress)
+            reply(Done(request.ticket, outcome, healthy))
+
+
+def _compared(device: Device, request: Compare) -> Reply:
+    from opscan.probing.whole_model import compare_model
+
+    return compare_model(device, request)
 
 
 def _device(backend: str, index: int, replies: int) -> Device:

@@ -15,7 +15,20 @@ from typing import Literal
 
 import msgspec
 
-from opscan.probing.protocol import Done, Hello, Outcome, Progress, Reply, Run, Stage, Unable
+from opscan.probing.protocol import (
+    Compare,
+    Compared,
+    Done,
+    Failed,
+    Hello,
+    Outcome,
+    Progress,
+    Reply,
+    Request,
+    Run,
+    Stage,
+    Unable,
+)
 
 #: Bytes of what a worker printed that are kept for one operator: the last ones.
 _PRINTED = 64 * 1024
@@ -156,7 +169,7 @@ class WorkerProcess:
             self._send(run, time.monotonic() + limits.of(stage))
             while True:
                 reply = self._reply(time.monotonic() + limits.of(stage))
-                if isinstance(reply, Hello | Unable) or reply.ticket != run.ticket:
+                if not isinstance(reply, Progress | Done) or reply.ticket != run.ticket:
                     raise _Gone("garbage", "sent a reply to nothing that was asked")
                 if isinstance(reply, Done):
                     self._drain()
@@ -168,6 +181,20 @@ class WorkerProcess:
         except _Gone as gone:
             self.end()
             return Lost(gone.how, gone.reason + self._last_words(), gone.code, stage, so_far, self._text())
+
+    def compare(self, request: Compare, limit: float) -> Compared | Failed | Lost:
+        """Run a whole model for at most ``limit`` seconds. After a loss the process is ended."""
+        self._printed = b""
+        deadline = time.monotonic() + limit
+        try:
+            self._send(request, deadline)
+            reply = self._reply(deadline)
+            if not isinstance(reply, Compared | Failed) or reply.ticket != request.ticket:
+                raise _Gone("garbage", "sent a reply to nothing that was asked")
+        except _Gone as gone:
+            self.end()
+            return Lost(gone.how, gone.reason + self._last_words(), gone.code, None, None, self._text())
+        return reply
 
     def end(self) -> None:
         """Kill the process and all of its session's group, and wait until it is gone. Only the first call counts."""
@@ -184,10 +211,10 @@ class WorkerProcess:
 
     # --- one reply ------------------------------------------------------------------------------------------------
 
-    def _send(self, run: Run, deadline: float) -> None:
+    def _send(self, request: Request, deadline: float) -> None:
         """A request may be longer than the pipe holds, and the worker may have stopped reading."""
         assert self._process.stdin is not None
-        rest = memoryview(self._encoder.encode(run) + b"\n")
+        rest = memoryview(self._encoder.encode(request) + b"\n")
         while rest:
             if self._stopped():
                 raise _Gone("stopped", "was stopped")
@@ -200,7 +227,7 @@ class WorkerProcess:
             except OSError:
                 raise self._died() from None
 
-    def _reply(self, deadline: float) -> Hello | Unable | Progress | Done:
+    def _reply(self, deadline: float) -> Reply:
         while b"\n" not in self._replies:
             if self._stopped():
                 raise _Gone("stopped", "was stopped")
@@ -213,7 +240,7 @@ class WorkerProcess:
                 raise self._died()
         line, _, self._replies = self._replies.partition(b"\n")
         try:
-            reply: Hello | Unable | Progress | Done = self._decoder.decode(line)
+            reply: Reply = self._decoder.decode(line)
         except msgspec.DecodeError:
             raise _Gone("garbage", f"sent something that is no reply: {line[:80]!r}") from None
         return reply

@@ -132,6 +132,32 @@ def test_devices_that_die_leave_an_incomplete_result(begin: Begin, tmp_path: Pat
     assert probed["summary"]["not_run"] == len(probed["ops"])
 
 
+def test_layers_name_the_first_module_that_departs(begin: Begin, tmp_path: Path) -> None:
+    code, out, err = ended(begin("--layers", "--json", "layers.json", faults={"modules": {"linear": "nan"}}))
+    assert (code, err) == (1, "")
+    assert "The first that departs: linear (Linear)" in out
+    layered = json.loads((tmp_path / "layers.json").read_text())
+    assert (layered["schema"], layered["kind"], layered["versions"]["soc"]) == (1, "layers", "fake")
+    assert layered["report"]["first"]["module"] == "linear"
+    assert layered["report"]["first"]["errors"]["nonfinite"] > 0
+
+
+def test_layers_that_agree(begin: Begin) -> None:
+    code, out, err = ended(begin("--layers", "--train", "--json", "-"))
+    assert code == 0
+    assert "No module departs from the CPU." in err
+    layers = json.loads(out)["report"]["layers"]
+    assert {layer["module"] for layer in layers} == {"", "linear"}
+    assert all(layer["status"] == "agrees" for layer in layers)
+
+
+def test_a_model_that_takes_its_process_down_is_incomplete(begin: Begin) -> None:
+    code, out, err = ended(begin("--layers", faults={"modules": {"linear": "segfault"}}))
+    assert (code, out) == (3, "")
+    assert err.startswith("opscan: error: The process that ran the model on the NPU was killed by SIGSEGV")
+    assert "Traceback" not in err
+
+
 def test_an_interrupt_leaves_a_partial_result_and_no_process(begin: Begin, tmp_path: Path, mark: str) -> None:
     faults = {"calls": {LGAMMA.key: {"kind": "hang"}}}
     process = begin("--json", "partial.json", "--time-limit", "600", faults=faults)

@@ -37,6 +37,9 @@ class ScriptedDevice:
     def empty_cache(self) -> None:
         pass
 
+    def prepare(self, model: torch.nn.Module) -> None:
+        pass
+
     def computes(self) -> bool:
         return self.healthy
 
