@@ -35,7 +35,7 @@ class Location:
 @dataclass(frozen=True, slots=True)
 class KernelArgument:
     """One argument of a kernel launch. ``kind``: ``T`` tensor, ``L`` tensor list, ``S`` scalar, ``I B F Z`` arrays of
-    int, bool, float, scalar, ``v`` a plain value, ``0`` null or zero. A scalar is a tensor spec without dimensions. To a
+    int, bool, float, scalar, ``v`` a plain value, ``0`` null or zero, ``?`` arguments that could not be read. A scalar is a tensor spec without dimensions. To a
     graph-engine operator, ``I`` is a tensor of integers that the graph holds as a constant.
     ``formats`` are CANN's storage formats of the tensors (``ND``, ``NCHW``, ``FRACTAL_NZ``), in the same order.
     ``name`` is that of the parameter, where the launch tells it: a graph-engine operator's own.
@@ -62,15 +62,13 @@ class KernelLaunch:
 class Observed:
     """What torch_npu did for one call, as seen on an NPU or a simulated one.
 
-    ``copies``: copies between host and device that the call made, in order: ``H2D``, ``D2H`` (both asynchronous) or
-    ``copy`` (the host waits). ``fallbacks``: operators that ran on the CPU within it. ``raised``: the message with
-    which the adapter refused it, empty where it did not.
+    ``copies``: copies between host and device that the call made, in order: ``H2D`` or ``D2H``. ``synchronised``: the
+    host waited for the device. ``raised``: the message with which the adapter refused it, empty where it did not.
     """
 
     launches: tuple[KernelLaunch, ...] = ()
     copies: tuple[str, ...] = ()
     synchronised: bool = False
-    fallbacks: tuple[str, ...] = ()
     raised: str = ""
 
 

@@ -15,7 +15,7 @@ from opscan.matrix.data import find_table, matrix_roots
 from opscan.matrix.files import Correction, ObservedOp, OpEntry, Row, Statement
 from opscan.matrix.graph_engine import judge_launch
 from opscan.matrix.join import Judgement, judge, names_of
-from opscan.matrix.launches import COPY_WORDS, LEGACY, Launch, of_observed, parse_launch
+from opscan.matrix.launches import LEGACY, Launch, of_observed, parse_launch
 from opscan.matrix.measured import claim_of, like, over_tables
 from opscan.matrix.releases import (
     cann_tables,
@@ -182,7 +182,8 @@ class Matrix:
                 return _stated(statement)
         row = Row(
             kernels=tuple(dict.fromkeys(str(of_observed(launch)) for launch in observed.launches)),
-            copies=sum(copy in COPY_WORDS for copy in observed.copies),
+            # To the device alone is no waiting for it; there and back is computing on the host.
+            copies=len(observed.copies) if "D2H" in observed.copies else 0,
             refused=observed.raised,
         )
         if not self.cann or (not computes(row) and not row.copies):

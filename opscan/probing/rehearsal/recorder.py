@@ -12,7 +12,7 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 from opscan.inventory import KernelLaunch, Observed
 from opscan.probing.rehearsal.construction import Construction
 from opscan.probing.rehearsal.knowledge import Knowledge, Value
-from opscan.probing.rehearsal.refusals import in_one_line, result_behind
+from opscan.probing.rehearsal.refusals import in_one_line, result_behind, shaped_like
 from opscan.probing.rehearsal.shadow import Expected, Shadow
 from opscan.probing.simulator.events import Copy, Event, Synchronised
 from opscan.tracing.crossing import strays_among
@@ -65,9 +65,12 @@ class RehearsalRecorder(RecordingMode):
             inputs = _tensors((args, kwargs))
         if self._sink is not None:  # a second look at a kernel: its values are computed already
             return self._looked_at(func, args, kwargs, inputs)
-        expected = self.shadow.compute(func, args, kwargs, inputs)
+        expected = self.shadow.expect(func, args, kwargs, inputs)
+        if func._schema.is_mutable:
+            self.shadow.compute(expected, func, args, kwargs, ())
         out, raised = self._called(func, args, kwargs, inputs, expected)
         observed = self._observed(raised)
+        self.shadow.compute(expected, func, args, kwargs, out)
         if (kinds := expected.other_kind(out)) is not None:
             expected_dtype, dtype = map(dtype_name, kinds)
             self._tell("OPS608", {"operator": qualified(func), "expected": expected_dtype, "dtype": dtype})
@@ -89,12 +92,23 @@ class RehearsalRecorder(RecordingMode):
         try:
             return func(*args, **kwargs), ""
         except Exception as error:
-            if self.running and (found := result_behind(func, args, kwargs, expected, self.device)) is not None:
+            found = self._behind(func, args, kwargs, expected)
+            if found is not None:
                 return found[0], in_one_line(error)
+            if expected.computed:  # the operator at which a rehearsal ends is the one that a user must know of
+                self.record(func, args, kwargs, inputs, (), self._observed(in_one_line(error)))
             raise expected.error or error from error
         finally:
             if blind:
                 self._runtime.copy_limit(None)
+
+    def _behind(self, func: Any, args: Any, kwargs: Any, expected: Expected) -> tuple[Any] | None:
+        """What to go on with behind a refused call; None where nothing would do."""
+        if not self.running:
+            return None
+        like = shaped_like(func, args, kwargs)
+        self.shadow.compute(expected, func, args, kwargs, like)
+        return result_behind(func, expected, like, self.device)
 
     def _looked_at(self, func: Any, args: Any, kwargs: Any, inputs: list[torch.Tensor]) -> Any:
         self._runtime.discard()
@@ -129,7 +143,7 @@ class RehearsalRecorder(RecordingMode):
             return None
         return Observed(
             launches=tuple(e for e in events if isinstance(e, KernelLaunch)),
-            copies=tuple(e.word for e in events if isinstance(e, Copy) and e.direction in ("H2D", "D2H")),
+            copies=tuple(e.direction for e in events if isinstance(e, Copy) and e.direction in ("H2D", "D2H")),
             synchronised=any(isinstance(e, Synchronised) for e in events),
             raised=raised,
         )
