@@ -35,10 +35,10 @@ class Location:
 @dataclass(frozen=True, slots=True)
 class KernelArgument:
     """One argument of a kernel launch. ``kind``: ``T`` tensor, ``L`` tensor list, ``S`` scalar, ``I B F Z`` arrays of
-    int, bool, float, scalar, ``v`` a plain value, ``0`` null or zero, ``?`` arguments that could not be read. A scalar is a tensor spec without dimensions. To a
-    graph-engine operator, ``I`` is a tensor of integers that the graph holds as a constant.
-    ``formats`` are CANN's storage formats of the tensors (``ND``, ``NCHW``, ``FRACTAL_NZ``), in the same order.
-    ``name`` is that of the parameter, where the launch tells it: a graph-engine operator's own.
+    int, bool, float, scalar, ``v`` a plain value, ``0`` null or zero, ``?`` arguments that could not be read. A scalar
+    is a tensor spec without dimensions. To a graph-engine operator, ``I`` is a tensor of integers that the graph holds
+    as a constant. ``formats`` are CANN's storage formats of the tensors (``ND``, ``NCHW``, ``FRACTAL_NZ``), in the same
+    order. ``name`` is that of the parameter, where the launch tells it: a graph-engine operator's own.
     """
 
     kind: str
