@@ -1,12 +1,15 @@
 """For how many operator calls the probe can make arguments that the CPU takes.
 
-    python benchmarks/probe_samples.py [--signatures FILE] [--list N] [--json FILE]
+    python benchmarks/probe_samples.py [--models [--train]] [--signatures FILE] [--list N] [--json FILE]
 
 Signatures are what torch's operator and module databases dispatch to on the CPU, forward, in place and backward, in
-float32, bfloat16, complex64, int64 and bool; ``--signatures`` keeps them in a file, or reads them from it where it
-exists. A signature passes where arguments could be drawn, the CPU kernel took them, and no result holds NaN. Each
-runs in a child process, so that a crash of a kernel costs one signature. The share is given over signatures, over
-overloads, and over those overloads that the matrix's observed tables list.
+float32, bfloat16, complex64, int64 and bool; or, with ``--models`` (``--train``), those of the inventories of the
+models that agreement is measured on, as opscan traces them for torch_npu 2.13.0. ``--signatures`` keeps them in a file,
+or reads them from it where it exists.
+
+A signature passes where arguments could be drawn, the CPU kernel took them, and no result holds NaN. Each runs in a
+child process, so that a crash of a kernel costs one signature. The share is given over signatures, over overloads, and
+over those overloads that the matrix's observed tables list.
 """
 
 from __future__ import annotations
@@ -14,17 +17,21 @@ from __future__ import annotations
 import argparse
 import collections
 import json
+import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
 from opscan.inventory import OpCall
 from opscan.matrix.data import support_matrix_dir
+from opscan.probing.signature import signature_of
 
 SECONDS = 20
 
@@ -116,6 +123,56 @@ def _optimizer_step(name: str) -> None:
     optimizer.step()
 
 
+def record_models(train: bool) -> list[OpCall]:
+    """Every distinct call of the models, each traced in a process of its own."""
+    import agreement_models
+
+    agreement_models.import_libraries()
+    seen: dict[str, OpCall] = {}
+    failed = []
+    for name in agreement_models.names():
+        calls = _in_child(lambda name=name: _inventory(name, train))
+        if calls is None:
+            failed.append(name)
+        for call in calls or ():
+            seen.setdefault(signature_of(call).key, call)
+    print(f"{len(agreement_models.names()) - len(failed)} models; not traced: {' '.join(failed) or 'none'}")
+    return list(seen.values())
+
+
+def _in_child(work: Callable[[], list[OpCall]]) -> list[OpCall] | None:
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(read)
+        try:
+            with os.fdopen(write, "wb") as pipe:
+                pipe.write(msgspec.json.encode(work()))
+        finally:
+            os._exit(0)
+    os.close(write)
+    with os.fdopen(read, "rb") as pipe:
+        text = pipe.read()
+    os.waitpid(child, 0)
+    return msgspec.json.decode(text, type=list[OpCall]) if text else None
+
+
+def _inventory(name: str, train: bool) -> list[OpCall]:
+    import agreement_models
+
+    from opscan.matrix.query import Matrix
+    from opscan.target import Target
+    from opscan.tracing.dispatch import DispatchTracer
+    from opscan.tracing.interface import Recipe, TraceOptions
+
+    matrix = Matrix.load(Target("2.13.0", "9.1.0", "ascend910b"))
+    options = TraceOptions(
+        name, matrix.registered(), matrix.registered("AutogradPrivateUse1"), "2.13.0", "2.13.0", train
+    )
+    recipe = Recipe(lambda: agreement_models.build(name, train), Path(os.devnull).parent)
+    return list(DispatchTracer().trace(recipe, options, lambda stage: None).calls)
+
+
 def child() -> None:
     """Read calls, a line each; write what became of each."""
     import torch
@@ -163,6 +220,8 @@ def observed_names() -> set[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--models", action="store_true")
+    parser.add_argument("--train", action="store_true")
     parser.add_argument("--signatures", type=Path)
     parser.add_argument("--list", type=int, default=0, metavar="N", help="show up to N reasons of failures")
     parser.add_argument("--only", default="", help="overloads whose name holds this")
@@ -174,7 +233,7 @@ def main() -> None:
     if options.signatures and options.signatures.exists():
         calls = msgspec.json.decode(options.signatures.read_bytes(), type=list[OpCall])
     else:
-        calls = record()
+        calls = record_models(options.train) if options.models else record()
         if options.signatures:
             options.signatures.write_bytes(msgspec.json.encode(calls))
     calls = [c for c in calls if options.only in c.name]
