@@ -39,7 +39,8 @@ class ConvertedGraph:
     """One FX graph that torchair was given. ``definition``: the graph-engine graph, a ``GraphDef`` of torchair's.
 
     ``failed``: why the rest of it was not converted, where something other than a node's conversion failed.
-    ``shapes``: of graph-engine tensors, by name. ``zeros``: its values could not be computed.
+    ``shapes``: of graph-engine tensors, by name. ``zeros``: its values could not be computed. ``is_whole``: it is of
+    the function that torch.compile was called for, rather than of one that this calls or that follows a graph break.
     """
 
     module: torch.fx.GraphModule
@@ -50,6 +51,7 @@ class ConvertedGraph:
     runs: int = 0
     shapes: dict[str, tuple[Dim, ...]] = field(default_factory=dict)
     zeros: bool = False
+    is_whole: bool = False
 
 
 class Conversions:
@@ -58,7 +60,7 @@ class Conversions:
     def __init__(
         self,
         progress: Callable[[str], None],
-        compute: Callable[[], Compute | None] = lambda: None,
+        compute: Callable[[ConvertedGraph], Compute | None] = lambda graph: None,
         apart: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         """``compute``: asked at each run of a graph for what computes its values; None where none are needed.
@@ -120,7 +122,7 @@ class Conversions:
         original = compiler._get_compiled_gm
 
         def compile_graph(fx_compiler: Any, module: torch.fx.GraphModule, inputs: list[torch.Tensor]) -> Any:
-            graph = ConvertedGraph(module, self._phase)
+            graph = ConvertedGraph(module, self._phase, is_whole=_is_outermost())
             self.graphs.append(graph)
             self._progress(f"converting graph {len(self.graphs)} ({graph.phase})")
             before, self._current = self._current, graph
@@ -161,6 +163,12 @@ def in_one_line(error: BaseException) -> str:
     """A converter's own words: the first line that says anything."""
     line = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
     return f"{type(error).__name__}: {line[:300]}" if line else type(error).__name__
+
+
+def _is_outermost() -> bool:
+    """Whether the function that is compiled now is the first that torch.compile met."""
+    compiling = torch._guards.CompileContext.current_compile_id()
+    return compiling is not None and getattr(compiling, "frame_id", None) == 0
 
 
 def _nothing(*arguments: Any, **options: Any) -> None:

@@ -18,7 +18,7 @@ class Runner:
     in eager mode: the results have the right shapes and are zero.
     """
 
-    def __init__(self, graph: Any, compute: Callable[[], Compute | None], apart: Callable[[], Any]) -> None:
+    def __init__(self, graph: Any, compute: Callable[[Any], Compute | None], apart: Callable[[], Any]) -> None:
         """``apart``: a context for what is not the model's own doing outside of graphs."""
         self._graph = graph
         self._compute = compute
@@ -31,13 +31,13 @@ class Runner:
         inputs = tuple(given)
         given.clear()
         self._graph.runs += 1
-        compute = self._compute()
+        compute = self._compute(self._graph)
+        if compute is not None:
+            try:
+                return compute(self._graph.module, inputs)
+            except Exception:
+                self._graph.zeros = True
         with self._apart():
-            if compute is not None:
-                try:
-                    return compute(self._graph.module, inputs)
-                except Exception:
-                    self._graph.zeros = True
             return _empty_results(self._graph.module, inputs)
 
 

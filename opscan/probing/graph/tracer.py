@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -14,15 +15,15 @@ from torch import nn
 from opscan.errors import OpscanError
 from opscan.inventory import Attempt, Finding, Inventory, KernelLaunch, Location, Trace
 from opscan.matrix.verdict import MOVES
+from opscan.probing.graph.between import RecorderBetweenGraphs, can_watch
 from opscan.probing.graph.breaks import GraphBreaks
 from opscan.probing.graph.calls import calls_of
-from opscan.probing.graph.conversion import Conversions
+from opscan.probing.graph.conversion import Conversions, ConvertedGraph
 from opscan.probing.graph.inert_core import import_torchair
 from opscan.probing.graph.nodes import Places, is_symbolic
 from opscan.probing.graph.running import Compute
 from opscan.probing.rehearsal.construction import Construction
 from opscan.probing.rehearsal.knowledge import Knowledge
-from opscan.probing.rehearsal.recorder import RehearsalRecorder
 from opscan.probing.rehearsal.shadow import Shadow
 from opscan.probing.rehearsal.sizes import memory_budget
 from opscan.probing.simulator.runtime import SimulatedRuntime
@@ -36,6 +37,12 @@ from opscan.tracing.user_error import model_error
 
 #: The CPU may spend so many seconds on values that a model asks for between two graphs.
 _SECONDS = 30.0
+
+#: So many operators outside of the graphs are named.
+_NAMED = 12
+
+#: The file of torch that is on the stack where torch.compile itself fails.
+_COMPILING = os.path.join("torch", "_dynamo", "convert_frame.py")
 
 
 class GraphTracer:
@@ -82,7 +89,7 @@ class _Run:
         self.runtime = runtime
         self.outside: list[str] = []
         knowledge, budget = Knowledge(), memory_budget()
-        self.recorder = RehearsalRecorder(
+        self.recorder = RecorderBetweenGraphs(
             device,
             self.locator,
             lambda func: None,
@@ -133,6 +140,10 @@ class _Run:
             stack.callback(self._look_outside)
             stack.enter_context(self.conversions.following())
             stack.enter_context(self.breaks.following())
+            if can_watch():
+                stack.enter_context(self.recorder)
+                self.recorder.start()
+                stack.callback(setattr, self.recorder, "running", False)
             if self.options.train:
                 self._train(compiled, args, kwargs)
                 return
@@ -152,10 +163,11 @@ class _Run:
 
     @contextmanager
     def _apart(self) -> Iterator[None]:
-        """What is launched in here is of a graph, or of its conversion."""
+        """What is done in here is a graph's, or of its conversion."""
         self._look_outside()
         try:
-            yield
+            with self.recorder.aside():
+                yield
         finally:
             self.runtime.discard()
 
@@ -163,25 +175,30 @@ class _Run:
         """Kernels that were launched since: operators that no graph holds."""
         self.outside += [event.api for event in self.runtime.drain() if isinstance(event, KernelLaunch)]
 
-    def _computing(self) -> Compute | None:
+    def _computing(self, graph: ConvertedGraph) -> Compute | None:
         """Values are needed only where the model goes on outside of a graph."""
-        return self._compute if self.breaks else None
+        return self._compute if self.breaks or not graph.is_whole else None
 
     def _compute(self, module: torch.fx.GraphModule, inputs: tuple[Any, ...]) -> Any:
-        recorder, before = self.recorder, self.recorder.running
-        recorder.running = True  # so that it goes on behind what the adapter refuses
-        try:
-            with recorder.paused(), recorder:
-                return module(*inputs)
-        finally:
-            recorder.running = before
+        recorder, running = self.recorder, self.recorder.running
+        self._look_outside()
+        with ExitStack() as stack:
+            stack.callback(self.runtime.discard)
+            stack.enter_context(recorder.paused())
+            if not running:  # so that it goes on behind what the adapter refuses
+                stack.enter_context(recorder)
+                recorder.running = True
+                stack.callback(setattr, recorder, "running", False)
+            return module(*inputs)
 
     # --- what was found ---------------------------------------------------------------------------------------
 
     def is_of_the_route(self) -> bool:
         """Whether torch.compile, not the model, is to blame: the model may run in eager mode."""
-        of_dynamo = isinstance(self.error, torch._dynamo.exc.TorchDynamoException)
-        return self.stage == "running" and (of_dynamo or bool(self.conversions.graphs))
+        assert self.error is not None
+        trace = traceback.extract_tb(self.error.__traceback__)
+        compiling = any(entry.filename.endswith(_COMPILING) for entry in trace)
+        return self.stage == "running" and (compiling or bool(self.conversions.graphs))
 
     def inventory(self) -> Inventory:
         calls = calls_of(self.conversions.graphs, Places(self.locator, self.model))
@@ -233,17 +250,25 @@ class _Run:
         return told
 
     def _told_of_outside(self) -> str:
-        """Where the graphs are left, and which kernels were launched there; empty where nothing is known to run."""
+        """Where the graphs are left, and what was seen to run there; empty where nothing is known to."""
         places = [f"{found.place[0]}:{found.place[1]}" for found in self.breaks if found.place]
-        kernels = Counter(kernel for kernel in self.outside if kernel not in MOVES)
-        if not self.breaks and not kernels:
+        seen = self._seen_outside()
+        if not self.breaks and not seen:
             return ""
         at = f"torch.compile leaves them at {', '.join(places) or 'unknown places'}"
-        named = ", ".join(f"{kernel} ×{count}" if count > 1 else kernel for kernel, count in kernels.most_common(10))
-        more = ", …" if len(kernels) > 10 else ""
-        what = f"; there the adapter launched {named}{more}" if kernels else ""
+        named = ", ".join(f"{name} ×{count}" if count > 1 else name for name, count in seen.most_common(_NAMED))
+        what = f"; there run {named}{', …' if len(seen) > _NAMED else ''}" if seen else ""
         graphs = sum(graph.phase == "forward" for graph in self.conversions.graphs)
         return f"What runs outside of the {graphs} forward graphs: {at}{what}."
+
+    def _seen_outside(self) -> Counter[str]:
+        """Operators that computed outside of the graphs; kernels, where this torch shows no operators there."""
+        seen = Counter(kernel for kernel in self.outside if kernel not in MOVES)
+        for call in self.recorder.calls():
+            launched = {launch.api for launch in call.observed.launches} if call.observed else set()
+            if launched - MOVES or (call.observed and (call.observed.copies or call.observed.raised)):
+                seen[call.name] += call.count
+        return seen
 
 
 def _own_words(error: BaseException) -> str:
