@@ -25,6 +25,8 @@ def complaint(operator: object, given: Arguments, results: list[Tensor]) -> str:
     low, high, mean, deviation = _law(base, operator, given)
     if base in ("native_dropout", "dropout"):
         return _dropout(operator, given, first)
+    if base == "native_dropout_backward":
+        return _dropout_backward(operator, given, first)
     if base in ("randperm",):
         return (
             "" if torch.equal(first.sort().values, torch.arange(first.numel(), dtype=first.dtype)) else "no permutation"
@@ -88,6 +90,21 @@ def _mean(result: Tensor, mean: float | None, deviation: float) -> str:
     )
 
 
+def _dropout_backward(operator: object, given: Arguments, result: Tensor) -> str:
+    """The mask is drawn by the device's own forward operator: what it kept is the gradient scaled, the rest zero."""
+    gradient, scale = argument(operator, given, "grad_output"), argument(operator, given, "scale")
+    if not isinstance(gradient, Tensor) or not gradient.numel() or not result.numel():
+        return ""
+    return "" if _is_scaled(result, gradient.double() * float(scale)) else "what was kept is not scaled"
+
+
+def _is_scaled(result: Tensor, scaled: Tensor) -> bool:
+    """Whether every element that is not zero is the scaled one; NaN is not."""
+    off = (result.double() - scaled).abs()[result != 0]
+    limit = torch.finfo(result.dtype).eps * 4 * scaled.abs().max().clamp_min(1.0)
+    return not off.numel() or bool(off.max() <= limit)
+
+
 def _dropout(operator: object, given: Arguments, result: Tensor) -> str:
     """What is kept is scaled, the rest zero, in about the proportion asked for."""
     source = argument(operator, given, "input")
@@ -98,9 +115,7 @@ def _dropout(operator: object, given: Arguments, result: Tensor) -> str:
         return ""
     kept = result != 0
     scaled = source.double() / (1 - chance) if chance < 1 else source.double() * 0
-    off = (result.double() - scaled).abs()[kept]
-    limit = torch.finfo(result.dtype).eps * 4 * scaled.abs().max().clamp_min(1.0)
-    if off.numel() and float(off.max()) > float(limit):
+    if not _is_scaled(result, scaled):
         return "what was kept is not scaled by 1 / (1 - p)"
     share = float(kept[source != 0].double().mean()) if bool((source != 0).any()) else 1 - chance
     spread = 6 * sqrt(chance * (1 - chance) / source.numel())

@@ -14,8 +14,11 @@ UNFILLED = frozenset(
      "empty_quantized"}
 )  # fmt: skip
 
-#: Operators that draw numbers without torch's tag for it.
-_RANDOM = frozenset({"rrelu_with_noise", "_sobol_engine_draw", "npu_dropout", "_npu_dropout", "dropout", "_dropout"})
+#: Operators that draw numbers without torch's tag for it, or take what another drew.
+_RANDOM = frozenset(
+    {"rrelu_with_noise", "_sobol_engine_draw", "npu_dropout", "_npu_dropout", "dropout", "_dropout",
+     "native_dropout_backward"}
+)  # fmt: skip
 
 #: From this result on, results are the implementation's own: statistics, masks, indices for its backward operator. They
 #: may have another dtype or form on the device.

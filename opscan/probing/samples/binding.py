@@ -150,7 +150,7 @@ def schema_arguments(bound: Bound, tensors: dict[str, Any]) -> tuple[tuple[Any, 
             continue
         elif "Optional" in str(parameter.type) or "?" in str(parameter.type):
             value = None
-        elif str(parameter.type).startswith("List"):
+        elif str(parameter.type).startswith("List") and parameter.N is None:  # of any length
             value = []
         else:
             raise Unsampled(f"the argument {parameter.name} was not recorded")

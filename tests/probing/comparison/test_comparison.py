@@ -121,6 +121,11 @@ def test_running_statistics_that_the_schema_does_not_announce_are_compared() -> 
         ("aten::bernoulli_.float", (("self", "float32", (100,)),), {"p": 0.3}),
         ("aten::multinomial", (("self", "float32", (5, 6)),), {"num_samples": 3}),
         ("aten::native_dropout", (("input", "float32", (200,)),), {"p": 0.4, "train": True}),
+        (
+            "aten::native_dropout_backward",
+            (("grad_output", "float32", (200,)), ("mask", "uint8", (25,))),
+            {"scale": 2.0},
+        ),
         ("aten::randperm", (), {"n": 20}),
         ("aten::normal_", (("self", "float32", (500,)),), {"mean": 1.0, "std": 2.0}),
         ("aten::exponential_", (("self", "float32", (500,)),), {"lambd": 2.0}),
@@ -140,6 +145,18 @@ def test_random_results_are_asked_for_what_must_hold(
 
 def test_a_random_result_with_another_mean_is_found() -> None:
     assert "mean" in compared(sample("aten::rand", size=[1000]), lambda results: [results[0] * 0.5]).message
+
+
+def test_a_mask_that_the_device_drew_itself_is_no_error_and_nan_is_one() -> None:
+    one = sample(
+        "aten::native_dropout_backward", ("grad_output", "float32", (200,)), ("mask", "uint8", (25,)), scale=2.0
+    )
+    for seed in range(3):
+        torch.manual_seed(seed)
+        assert compared(one).passed
+    assert not compared(one, lambda results: [results[0] * math.nan]).passed
+    dropped = sample("aten::native_dropout", ("input", "float32", (200,)), p=0.4, train=True)
+    assert not compared(dropped, lambda results: [results[0] * math.nan, *results[1:]]).passed
 
 
 def test_unfilled_results_are_not_compared() -> None:

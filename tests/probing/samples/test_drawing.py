@@ -241,6 +241,11 @@ def test_a_result_too_large_for_the_host_counts_too() -> None:
         draw(Signature("aten::zeros", (), (("size", "[1000000, 1000000]"),)))
 
 
+def test_a_list_of_a_fixed_length_is_not_made_up() -> None:
+    with pytest.raises(Unsampled, match="the argument mask was not recorded"):
+        draw(signature("aten::matmul_backward", f32("grad", 2, 2), f32("self", 2, 3), f32("other", 3, 2)))
+
+
 UNARY = ["log", "sqrt", "rsqrt", "lgamma", "digamma", "acos", "asin", "atanh", "acosh", "erfinv", "logit", "reciprocal"]
 
 
