@@ -66,6 +66,27 @@ def _recurrent(kind: str, packed: str = "", **options: Any) -> Maker:
     return make
 
 
+def _last_state(**options: Any) -> Maker:
+    """A GRU on a packed sequence, of which the last state alone is used: the adapter cannot unpack the rest."""
+
+    def make() -> tuple[Any, tuple[Any, ...]]:
+        import torch
+        from torch import nn
+        from torch.nn.utils.rnn import pack_padded_sequence
+
+        class LastState(nn.Module):
+            def __init__(self) -> None:
+                super().__init__()
+                self.inner = nn.GRU(4, 6, **options)
+
+            def forward(self, x: Any) -> Any:
+                return self.inner(pack_padded_sequence(x, torch.tensor([5, 4, 2])))[1]
+
+        return LastState(), (torch.randn(5, 3, 4),)
+
+    return make
+
+
 def _of(function: Callable[..., Any], *shapes: tuple[int, ...], dtype: str = "float32") -> Maker:
     def make() -> tuple[Any, tuple[Any, ...]]:
         import torch
@@ -117,6 +138,9 @@ _CASES: dict[str, Maker] = {
     },
     "packed LSTM unsorted": _recurrent("LSTM", "unsorted"),
     "packed GRU": _recurrent("GRU", "sorted"),
+    "packed GRU, last state": _last_state(),
+    "packed GRU, last state, both ways": _last_state(num_layers=2, bidirectional=True, dropout=0.5),
+    "packed LSTM three layers": _recurrent("LSTM", "sorted", num_layers=3),
     "kl_div": _functional("F.kl_div(a, b)", (3, 4), (3, 4)),
     "kl_div, target detached": _functional("F.kl_div(a, b.detach())", (3, 4), (3, 4)),
     "kl_div, input detached": _functional("F.kl_div(a.detach(), b)", (3, 4), (3, 4)),

@@ -6,7 +6,7 @@ backward; ``benchmarks/agreement.py`` repeats the comparison on whole models. Tw
 - ``LEAVES``: the operator itself reaches the device. Its value lists the operators of its backward, where the adapter
   has a derivative of its own, by the parameter whose gradient they make where those differ, or by the call's own
   arguments; None where stock torch's derivative serves.
-- ``rewrites.py``: operators whose kernel is a composition of others.
+- ``rewrites.py``: operators whose kernel is a composition of others, and those of ATen's own that read memory.
 
 Composite operators that a release registers and neither names decompose in the adapter as they do in stock torch
 (``log_sigmoid``, ``argsort`` …).
@@ -23,7 +23,7 @@ from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._pytree import tree_leaves
 
 from opscan.tracing.leaf import leaf
-from opscan.tracing.rewrites import REWRITES
+from opscan.tracing.rewrites import READS_MEMORY, REWRITES
 from opscan.tracing.virtual_npu import never
 
 if TYPE_CHECKING:
@@ -100,8 +100,8 @@ def install(recorder: Recorder, registered: frozenset[str], differentiable: froz
             library.impl(_short(name), kernel, autograd)
         elif backward is not None and _is_composite(name):
             library.impl(_short(name), _composed(func, name, recorder), autograd)
-    for name, rewrite in REWRITES.items():
-        if name in registered and (not on_cpu or _is_composite(name)):
+    for name, rewrite in (REWRITES | READS_MEMORY).items():
+        if (name in registered or name in READS_MEMORY) and (not on_cpu or _is_composite(name)):
             kernel = _above_autograd(_overload(name), rewrite, recorder, registered)
             library.impl(_short(name), kernel, autograd)
             library.impl(_short(name), kernel, backend)

@@ -56,8 +56,7 @@ class Recorder(RecordingMode):
 
     # --- dispatch -------------------------------------------------------------------------------------------
 
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = kwargs or {}
+    def dispatch(self, func: Any, args: Any, kwargs: Any) -> Any:
         if func.namespace == "prim":
             return func(*args, **kwargs)
         if is_cuda(kwargs.get("device")):
@@ -86,7 +85,7 @@ class Recorder(RecordingMode):
         """Whether autograd makes this call for fake tensors, and not on the device."""
         if not self.running or self._paused or self._sink is not None:
             return False
-        return is_saving(func) or self._written_views.hides(func, inputs, out, self.emit)
+        return is_saving(func, inputs) or self._written_views.hides(func, inputs, out, self.emit)
 
     def _on_one_device(self, func: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
         """Wrap real tensors, and move CPU tensors that meet the traced device: a real NPU would raise there."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from opscan.tracing.leaf import leaf
+from opscan.tracing.packed import sizes_of
 from opscan.tracing.recurrent_legacy import GruStack, LstmStack
 
 if TYPE_CHECKING:
@@ -78,8 +79,13 @@ def pad_packed_sequence(
     padding_value: float,
     total_length: int,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """The adapter's packed sequences are padded: nothing is moved but for the order of dimensions."""
-    batch = data.shape[0] // batch_sizes.shape[0]
+    """The adapter's packed sequences are padded: nothing is moved but for the order of dimensions.
+
+    Raises NotImplementedError where the adapter raises: for a sequence that is really packed, as a GRU gives it.
+    """
+    batch = sizes_of(batch_sizes)[0]
+    if data.shape[0] != batch * batch_sizes.shape[0]:
+        raise NotImplementedError("torch_npu takes what an LSTM makes of a packed sequence, and raises for others")
     steps = torch.ops.aten.view.default(data, [batch_sizes.shape[0], batch, *data.shape[1:]])
     if batch_first:
         steps = torch.ops.aten.clone.default(torch.ops.aten.transpose.int(steps, 0, 1))

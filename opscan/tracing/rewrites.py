@@ -13,6 +13,7 @@ import torch
 
 from opscan.tracing.attention import scaled_dot_product_attention
 from opscan.tracing.leaf import leaf
+from opscan.tracing.packed import gru_data, pack_padded_sequence_backward
 from opscan.tracing.recurrent import fused_gru_cell, gru_input, lstm_cell, lstm_data, lstm_input, pad_packed_sequence
 
 if TYPE_CHECKING:
@@ -112,4 +113,10 @@ REWRITES: dict[str, Callable[..., Any]] = {
     "aten::_thnn_fused_gru_cell": fused_gru_cell,
     "aten::_weight_norm": weight_norm,
     "aten::lstm_cell": lstm_cell,
+}
+
+#: Operators of ATen's that read memory, registered by the adapter or not.
+READS_MEMORY: dict[str, Callable[..., Any]] = {
+    "aten::gru.data": gru_data,
+    "aten::_pack_padded_sequence_backward": pack_padded_sequence_backward,
 }

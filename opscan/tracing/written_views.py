@@ -28,11 +28,20 @@ SHOWN_VIEWS = frozenset({"aten::as_strided", "aten::squeeze.dim"})
 Emit = Callable[[str, list[Any], list[Any]], None]
 
 
-def is_saving(func: Any) -> bool:
-    """Whether autograd detaches a tensor to save it: above the keys below which an operator of the model arrives."""
-    return func is _DETACH and not torch._C._dispatch_tls_is_dispatch_key_excluded(
+def is_saving(func: Any, inputs: list[torch.Tensor]) -> bool:
+    """Whether autograd detaches a tensor to save it for the backward pass, or takes it out there.
+
+    It does so above the keys below which an operator of the model arrives. ``x.data`` is detached there too, and seen
+    on a device; so is a view that was written to.
+    """
+    if func is not _DETACH or torch._C._dispatch_tls_is_dispatch_key_excluded(
         torch._C.DispatchKey.AutogradFunctionality
-    )
+    ):
+        return False
+    node = torch._C._current_autograd_node()
+    if node is not None:
+        return bool(node.name() != _COPY_SLICES)
+    return torch.is_grad_enabled() and not inputs[0].is_leaf and not inputs[0]._is_view()
 
 
 class WrittenViews:
