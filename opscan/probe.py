@@ -13,9 +13,8 @@ from opscan.matrix.query import Matrix
 from opscan.measure import Npus, reach, target_of, try_signatures
 from opscan.probing.probed import Probed, summarise
 from opscan.probing.signature import distinct
-from opscan.scan import release_for
+from opscan.scan import release_for, with_worker
 from opscan.target import Target
-from opscan.worker.host import Worker
 from opscan.worker.protocol import Scan
 
 Progress = Callable[[str], None]
@@ -55,7 +54,6 @@ def probe_model(request: ProbeRequest, progress: Progress) -> Probed:
 
 
 def _inventory(request: ProbeRequest, target: Target, progress: Progress) -> Inventory:
-    progress("tracing the model")
-    with Worker() as worker:
-        release = release_for(Matrix.load(target))
-        return worker.scan(Scan(request.reference, request.inputs, release, request.train), progress).inventory
+    """By the real adapter where its release is at hand: the arguments of its own operators are known there."""
+    scan = Scan(request.reference, request.inputs, release_for(Matrix.load(target)), request.train)
+    return with_worker("auto", target, progress, lambda worker, attempts: worker.scan(scan, progress).inventory)

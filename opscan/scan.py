@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from opscan.assess import Judged, assemble, judge_calls
 from opscan.assessment import Assessment, FailOn, Substitution
@@ -21,6 +22,8 @@ from opscan.target import Route, Target
 from opscan.text import Text
 from opscan.worker.host import Worker
 from opscan.worker.protocol import Check, Checked, Release, Scan
+
+T = TypeVar("T")
 
 #: Verdicts for which a replacement is looked for: refused dtypes, and dtypes that only the AI CPU computes.
 _REPLACEABLE = ("OPS104", "OPS106", "OPS107", "OPS202")
@@ -45,21 +48,36 @@ class ScanRequest:
 def scan(request: ScanRequest, progress: Callable[[str], None]) -> Assessment:
     """Trace, judge, look for replacements and prove them. Raises OpscanError."""
     target, _ = _target(request)
-    chosen = choose(request.engine, target, progress)
+    return with_worker(
+        request.engine, target, progress, lambda worker, attempts: scan_with(worker, request, progress, attempts)
+    )
+
+
+def with_worker(
+    choice: EngineChoice,
+    target: Target,
+    progress: Callable[[str], None],
+    work: Callable[[Worker, tuple[Attempt, ...]], T],
+) -> T:
+    """Do ``work`` in a worker of the engine that the choice leads to, with the attempts made before.
+
+    With ``auto`` a rehearsal that fails for reasons of its own gives way to the virtual device.
+    """
+    chosen = choose(choice, target, progress)
     attempts = (Attempt("dispatch", False, f"rehearse: {chosen.refused}"),) if chosen.refused else ()
     try:
         with Worker(chosen.engine) as worker:
             progress("starting torch" if chosen.engine.name == "virtual" else "starting torch_npu")
-            return scan_with(worker, request, progress, attempts)
+            return work(worker, attempts)
     except (LoadError, ModelError, MatrixError):
         raise
     except OpscanError as error:
-        if request.engine != "auto" or chosen.engine.name == "virtual":
+        if choice != "auto" or chosen.engine.name == "virtual":
             raise
         attempts = (Attempt("dispatch", False, f"rehearse: {error.message}"),)
     progress("starting torch")
     with Worker() as worker:
-        return scan_with(worker, request, progress, attempts)
+        return work(worker, attempts)
 
 
 def _target(request: ScanRequest) -> tuple[Target, tuple[Text, ...]]:

@@ -22,6 +22,11 @@ from opscan.probing.samples.interface import Sample, Unsampled
 
 #: What the CPU says of an operator or dtype that it has no kernel for, and of indices beyond their tensor.
 _NO_KERNEL = re.compile(r"not implemented|Could not run|no kernel|not supported", re.IGNORECASE)
+#: What torch says of arguments that do not fit the operator's schema, and torch_npu of one that belongs on the host:
+#: an inventory does not say where a tensor was.
+_NO_CALL = re.compile(
+    r"Tried to convert a List|Expected a value of type|missing value for argument|Declaration: |must be on CPU"
+)
 _OUT_OF_RANGE = re.compile(r"out of (range|bounds)", re.IGNORECASE)
 
 #: Characters of an error's message that travel; the code stands near its beginning.
@@ -106,12 +111,13 @@ def _run(device: Device, run: Run, sample: Sample) -> tuple[Seen, list[Tensor], 
 def _raised(device: Device, error: Exception, note: str, doubt: bool) -> tuple[Outcome, bool]:
     """A refusal, for the parent to tell from a crash or the end of the device.
 
-    With ``doubt`` the arguments may be what is wrong, and nothing is known of the operator.
+    With ``doubt`` the CPU refuses the arguments too: they may be what is wrong, and nothing is known of the operator.
+    So it is where torch does not even begin the call.
     """
     device.empty_cache()
     healthy = device.computes()
-    if doubt and healthy:
-        return _not_run(device, f"device and CPU both refuse the arguments made for it: {_said(error)}"), healthy
+    if (doubt or _NO_CALL.search(str(error))) and healthy:
+        return _not_run(device, f"the arguments made for it do not fit: {_said(error)}"), healthy
     return Outcome("refused", _said(error), note=note, versions=device.versions), healthy
 
 

@@ -116,8 +116,15 @@ def test_arguments_that_the_cpu_refuses_too_say_nothing_of_the_operator() -> Non
     mismatched = Signature("aten::mm", (tensor("self", 2, 3), tensor("mat2", 5, 2)))
     outcome, _, stages = attempt(ScriptedDevice(), mismatched)
     assert outcome.status == "not_run"
-    assert "device and CPU both refuse the arguments" in outcome.message
+    assert "the arguments made for it do not fit" in outcome.message
     assert stages[-1][0] == "device"
+
+
+def test_a_call_that_torch_does_not_begin_says_nothing_of_the_operator() -> None:
+    def refuse(result: Any) -> Seen:
+        raise RuntimeError("aten::x() Expected a value of type 'int' for argument 'dim'")
+
+    assert attempt(ScriptedDevice(refuse), RELU, compare=False)[0].status == "not_run"
 
 
 def test_an_operator_that_torch_does_not_know_is_not_run() -> None:
