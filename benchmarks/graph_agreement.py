@@ -27,8 +27,9 @@ import agreement_models
 CHOSEN = (
     "torchvision/resnet18", "torchvision/mobilenet_v3_small", "torchvision/efficientnet_b0", "torchvision/densenet121",
     "torchvision/vit_b_16", "torchvision/swin_t", "torchvision/convnext_tiny", "torchvision/shufflenet_v2_x0_5",
-    "torchvision/inception_v3", "torchvision/fasterrcnn_resnet50_fpn", "torchvision/deeplabv3_resnet50",
-    "torchvision/r3d_18", "timm/", "transformers/",
+    "torchvision/inception_v3", "torchvision/fasterrcnn_mobilenet_v3_large_320_fpn",
+    "torchvision/retinanet_resnet50_fpn", "torchvision/deeplabv3_resnet50", "torchvision/r3d_18", "timm/",
+    "transformers/",
 )  # fmt: skip
 
 RUNS = ("supported", "slow")

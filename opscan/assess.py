@@ -162,7 +162,7 @@ def _launch(launch: KernelLaunch, matrix: Matrix) -> Launch:
     names = iter(matrix.names_of(launch))
     tensors = []
     for argument in launch.arguments:
-        name = next(names, "")
+        name = argument.name or next(names, "")
         formats = argument.formats or ("",) * len(argument.tensors)
         if argument.kind in ("T", "L"):
             pairs = zip(argument.tensors, formats, strict=True)

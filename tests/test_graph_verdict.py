@@ -11,7 +11,7 @@ from opscan.graph_verdict import GraphJudge
 from opscan.inventory import KernelArgument, KernelLaunch, Observed, OpCall, TensorSpec
 from opscan.matrix import Matrix
 from opscan.matrix.files import Converter, GeKernel, GeOp, GeParameter, OverridesFile
-from opscan.matrix.torchair_table import NO_CONVERTER
+from opscan.matrix.torchair_table import NO_CONVERTER, WITH_CALLBACK
 from opscan.verdict import Ruling
 
 GATHER = GeOp(
@@ -49,6 +49,8 @@ ENGINE = {
     "GatherV2": GATHER,
     "Cast": CAST,
     "Conv3D": GeOp(absent=True, source="op-info"),
+    "StridedSliceV2": ge("float32", engine="ai_cpu"),
+    "StridedSliceD": ge("float32"),
 }
 CONVERTERS = {"aten::abs": Converter("implemented", ("Abs",), source="aten/x.py")}
 
@@ -135,6 +137,11 @@ def test_what_the_converter_writes_for_an_axis_does_not_decide(judge: GraphJudge
     assert ruling(judge, launch("GatherV2", ("=x", "int64"), ("indices", "int32"))).verdict == "unsupported"
 
 
+def test_a_slice_is_slow_only_where_its_positions_are_data(judge: GraphJudge) -> None:
+    assert ruling(judge, launch("StridedSliceV2", ("x", "float32"), ("=begin", "int64"))).verdict == "supported"
+    assert ruling(judge, launch("StridedSliceV2", ("x", "float32"), ("begin", "int64"))).verdict == "unknown"
+
+
 def test_an_input_left_out_says_nothing(judge: GraphJudge) -> None:
     assert (
         ruling(judge, launch("GatherV2", ("x", "float32"), ("indices", "none"), ("axis", "none"))).verdict
@@ -158,6 +165,12 @@ def test_a_converter_s_own_words(judge: GraphJudge) -> None:
     found = ruling(judge, raised="RuntimeError: only 4D is converted")
     assert (found.verdict, found.rule) == ("unsupported", "OPS112")
     assert "only 4D is converted" in (found.reason or "")
+
+
+def test_a_callback_to_the_eager_kernel(judge: GraphJudge) -> None:
+    found = ruling(judge, raised=WITH_CALLBACK, name="npu::npu_fusion_attention_v3")
+    assert (found.verdict, found.rule) == ("unknown", "OPS308")
+    assert "makes a callback" in (found.reason or "")
 
 
 def test_no_converter(judge: GraphJudge, tmp_path: Path) -> None:
