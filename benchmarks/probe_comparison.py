@@ -17,20 +17,13 @@ from pathlib import Path
 
 import msgspec
 import torch
-from probe_samples import record
+from probe_samples import few, record
 
 from opscan.inventory import OpCall
 from opscan.probing.comparison import NoReference, Reference, compare, judging, reference_of, results_of
 from opscan.probing.samples.drawing import draw
 from opscan.probing.samples.interface import Unsampled
 from opscan.probing.signature import signature_of
-
-
-def chosen(calls: list[OpCall], each: int) -> list[OpCall]:
-    groups: dict[tuple[str, tuple[str, ...]], list[OpCall]] = collections.defaultdict(list)
-    for call in calls:
-        groups[call.name, call.dtypes[:1]].append(call)
-    return [call for group in groups.values() for call in group[:each]]
 
 
 def attempt(call: OpCall) -> tuple[Reference, list[torch.Tensor]] | None:
@@ -81,7 +74,7 @@ def main() -> None:
     counts: collections.Counter[str] = collections.Counter()
     departures: collections.Counter[tuple[str, str]] = collections.Counter()
     missed: collections.Counter[tuple[str, str]] = collections.Counter()
-    for call in chosen(calls, options.each):
+    for call in few(calls, options.each):
         tried = attempt(call)
         if tried is None:
             counts["without a reference"] += 1

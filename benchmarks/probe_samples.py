@@ -125,6 +125,9 @@ def _optimizer_step(name: str) -> None:
 
 def record_models(train: bool) -> list[OpCall]:
     """Every distinct call of the models, each traced in a process of its own."""
+    from opscan.worker.shield import shield_from_torch_npu
+
+    shield_from_torch_npu("2.13.0")  # an installed one fails without CANN
     import agreement_models
 
     agreement_models.import_libraries()
@@ -136,7 +139,8 @@ def record_models(train: bool) -> list[OpCall]:
             failed.append(name)
         for call in calls or ():
             seen.setdefault(signature_of(call).key, call)
-    print(f"{len(agreement_models.names()) - len(failed)} models; not traced: {' '.join(failed) or 'none'}")
+    traced = len(agreement_models.names()) - len(failed)
+    print(f"{traced} models, {len(seen)} signatures; not traced: {' '.join(failed) or 'none'}")
     return list(seen.values())
 
 
@@ -213,6 +217,14 @@ def outcomes(calls: list[OpCall]) -> Iterator[str]:
         process.wait()
 
 
+def few(calls: list[OpCall], each: int) -> list[OpCall]:
+    """Up to ``each`` signatures of an overload and its first dtype."""
+    groups: dict[tuple[str, tuple[str, ...]], list[OpCall]] = collections.defaultdict(list)
+    for call in calls:
+        groups[call.name, call.dtypes[:1]].append(call)
+    return [call for group in groups.values() for call in group[:each]]
+
+
 def observed_names() -> set[str]:
     folder = support_matrix_dir() / "observed" / "2.13.0"
     return {name for path in folder.glob("ascend910b.json") for name in json.loads(path.read_text())["ops"]}
@@ -225,6 +237,7 @@ def main() -> None:
     parser.add_argument("--signatures", type=Path)
     parser.add_argument("--list", type=int, default=0, metavar="N", help="show up to N reasons of failures")
     parser.add_argument("--only", default="", help="overloads whose name holds this")
+    parser.add_argument("--each", type=int, default=0, metavar="N", help="at most N signatures an overload and dtype")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -237,6 +250,8 @@ def main() -> None:
         if options.signatures:
             options.signatures.write_bytes(msgspec.json.encode(calls))
     calls = [c for c in calls if options.only in c.name]
+    if options.each:
+        calls = few(calls, options.each)
     found = list(zip(calls, outcomes(calls), strict=True))
     report(found, options.list)
     if options.json:
