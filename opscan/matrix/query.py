@@ -43,6 +43,11 @@ from opscan.target import Target
 #: The dispatch keys that decide whether an operator reaches a kernel of torch_npu.
 NPU_KEYS = frozenset({"PrivateUse1", "AutogradPrivateUse1"})
 
+#: Operators that torch_npu's own kernels call only where CANN has an API, and else take the kernels of the legacy path:
+#: seen on 2.13.0 over a simulated runtime with and without the API. ``aclnnLSTM`` is in CANN since 9.0.0, ``aclnnGRU``
+#: since 9.2.0.
+_CALLED_WITH_API = {"npu::_gru_npu": "aclnnGRU", "npu::_lstm_npu": "aclnnLSTM"}
+
 
 @dataclass(frozen=True)
 class Matrix:
@@ -109,8 +114,17 @@ class Matrix:
         return {key: frozenset(names) for key, names in found.items()}
 
     def registered(self, key: str = "PrivateUse1") -> frozenset[str]:
-        """Operators for which the release registers a kernel at a dispatch key."""
-        return self._by_key.get(key, frozenset())
+        """Operators for which the release registers a kernel at a dispatch key. Without those that it calls only
+        where CANN has an API, where the target's CANN has not.
+        """
+        return self._by_key.get(key, frozenset()) - self._out_of_reach
+
+    @cached_property
+    def _out_of_reach(self) -> frozenset[str]:
+        lacking = (
+            name for name, api in _CALLED_WITH_API.items() if self.cann and not any(api in t.apis for t in self.cann)
+        )
+        return frozenset(lacking)
 
     @cached_property
     def converters(self) -> TorchairTable | None:

@@ -49,11 +49,11 @@ def is_narrowed(func: Any, args: Any, kwargs: Any, device: str) -> bool:
 
 
 def refused_format(func: Any, args: Any) -> str | None:
-    """The memory format that the strides of an input amount to, where the device refuses it."""
-    if func._schema.name not in _REFUSES_CHANNELS_LAST or not isinstance(args[0], torch.Tensor):
+    """The memory format that the strides of all inputs amount to, where the device refuses it."""
+    if func._schema.name not in _REFUSES_CHANNELS_LAST:
         return None
-    suggested = torch._prims_common.suggest_memory_format(args[0])
-    return None if suggested is torch.contiguous_format else repr(suggested)
+    formats = {torch._prims_common.suggest_memory_format(a) for a in args if isinstance(a, torch.Tensor)}
+    return None if len(formats) != 1 or torch.contiguous_format in formats else repr(formats.pop())
 
 
 def dtype_on_device(tensor: torch.Tensor) -> str | None:
