@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 import torch
 from torch import nn
+from torch.nn import parameter
 from torch.utils._device import DeviceContext
 
 from opscan.tracing.patches import Patches
@@ -129,6 +130,10 @@ def _patch_moves(patches: Patches, observer: CudaObserver) -> None:
     for owner, names in ((tensor, ("to", *_NEW)), (module, ("to", "to_empty")), (torch, _LIKE)):
         for name in names:
             patches.set(owner, name, _with_device(f"{owner.__name__}.{name}", getattr(owner, name), observer))
+    # What may be done to a parameter that has no shape yet, a lazy module's, is asked by identity.
+    lazy: Any
+    for lazy in (parameter.UninitializedParameter, parameter.UninitializedBuffer):
+        patches.set(lazy, "_allowed_methods", [*lazy._allowed_methods, tensor.to, tensor.cuda])
     patches.set(tensor, "type", _to_type(tensor.type, observer))
     for name in _LEGACY:
         patches.set(torch.cuda, name, _legacy_constructor(name, observer))
@@ -192,13 +197,17 @@ def _legacy_constructor(name: str, observer: CudaObserver) -> Callable[..., Any]
 
 
 def _generator_class(observer: CudaObserver) -> type:
-    """Only the CPU has a generator here; which one draws the numbers is of no consequence to a trace."""
+    """A virtual device has no generator: the CPU's stands for it, since who draws the numbers is of no consequence."""
 
     class Generator(torch.Generator):
         def __new__(cls, device: Any = "cpu") -> Generator:
             if is_cuda(device):
                 observer.cuda_named(f"torch.Generator({str(device)!r})")
-            return super().__new__(cls)
+                device = observer.device
+            try:
+                return super().__new__(cls, device=device)  # type: ignore[call-arg]
+            except RuntimeError:
+                return super().__new__(cls)
 
         def __init__(self, device: Any = "cpu") -> None: ...
 

@@ -33,6 +33,7 @@ from opscan.tracing.python_values import answered
 from opscan.tracing.recorder import Recorder
 from opscan.tracing.redirect import redirected
 from opscan.tracing.source import SourceLocator
+from opscan.tracing.threads import threads_followed
 from opscan.tracing.trees import move, tensors_in
 from opscan.tracing.user_error import in_short, is_limit, model_error
 
@@ -121,6 +122,7 @@ class _Run:
                 stack.enter_context(autocasting(self.device, self.options.autocast))
             stack.enter_context(self.fake_mode)
             stack.enter_context(self.recorder)
+            stack.enter_context(threads_followed(self.fake_mode, self.recorder))
             stack.enter_context(redirected(self.recorder))
             stack.enter_context(answered(self.recorder))
             stack.enter_context(untied_conversion())

@@ -7,6 +7,7 @@ device, ``opscan.probing.rehearsal`` real ones on a real adapter.
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -34,6 +35,7 @@ class RecordingMode(TorchDispatchMode):
     def __init__(self, device: torch.device, locator: SourceLocator, parts_of: Callable[[Any], Any]) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.device = device
+        self._one_at_a_time = threading.RLock()  # threads of the model's own share the recorder
         self.running = False
         self.running_reached = False
         self.whereabouts = Whereabouts(locator)
@@ -45,6 +47,14 @@ class RecordingMode(TorchDispatchMode):
         self._sink: dict[_Key, int] | None = None
         self._paused = 0
         self._views: set[str] = set()
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        with self._one_at_a_time:
+            return self.dispatch(func, args, kwargs or {})
+
+    def dispatch(self, func: Any, args: Any, kwargs: Any) -> Any:
+        """Run an operator, and write it down."""
+        raise NotImplementedError
 
     def start(self) -> None:
         """The model's own run begins."""
@@ -141,25 +151,29 @@ class RecordingMode(TorchDispatchMode):
         inputs: list[torch.Tensor],
         out: Any,
         observed: Observed | None = None,
-    ) -> None:
-        """Write a call down, if it touches the traced device. ``inputs`` are its tensor arguments, in order."""
+    ) -> _Key | None:
+        """Write a call down, if it touches the traced device. ``inputs`` are its tensor arguments, in order.
+
+        Returns its entry among the calls.
+        """
         if not self.running or self._paused:
-            return
+            return None
         outputs = [t for t in tree_leaves(out) if isinstance(t, torch.Tensor)]
         if not any(t.device.type == self.device.type for t in inputs) and not any(
             t.device.type == self.device.type for t in outputs
         ):
-            return
+            return None
         name = qualified(func)
         if is_a_view(func):
             self._views.add(name)
         composite = self._parts_key(func)
         if composite and self._sink is not None and self._run_inside(func, composite, args, kwargs):
-            return  # a part that has parts: they stand for it
+            return None  # a part that has parts: they stand for it
         parameters, attributes = arguments(func, args, kwargs)
         key = self._add(name, specs(inputs), specs(outputs), attributes, parameters, observed)
         if composite and self._sink is None:
             self._look_inside(func, composite, args, kwargs, key)
+        return key
 
     def _add(
         self,

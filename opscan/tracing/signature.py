@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_leaves
 
-from opscan.inventory import TensorSpec
+from opscan.inventory import Dim, TensorSpec
 from opscan.tracing.layout import dtype_on_device, refused_format
 
 #: Longer ``repr`` texts of arguments are cut.
@@ -32,7 +32,14 @@ def dtype_name(dtype: torch.dtype) -> str:
 
 
 def specs(tensors: list[Any]) -> tuple[TensorSpec, ...]:
-    return tuple(TensorSpec(dtype_on_device(t) or dtype_name(t.dtype), tuple(int(s) for s in t.shape)) for t in tensors)
+    return tuple(TensorSpec(dtype_on_device(t) or dtype_name(t.dtype), _shape(t)) for t in tensors)
+
+
+def _shape(tensor: torch.Tensor) -> tuple[Dim, ...]:
+    """Of a nested tensor only the first size is a number. Parameters of lazy modules have no ``shape``, and a size."""
+    if tensor.is_nested:
+        return (tensor.size(0), *["ragged"] * (tensor.dim() - 1))
+    return tuple(int(size) for size in tensor.size())
 
 
 def arguments(func: Any, args: Any, kwargs: Any) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:

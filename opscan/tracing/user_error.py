@@ -23,7 +23,7 @@ def is_limit(error: BaseException) -> bool:
 
     A NotImplementedError may be the model's own: a method that a subclass should have defined.
     """
-    if type(error) is NotImplementedError and _is_of_the_model(error):
+    if type(error) is NotImplementedError and is_of_the_model(error):
         return False
     return isinstance(error, LIMITS) or any(words in str(error) for words in _ESCAPED)
 
@@ -48,7 +48,7 @@ def model_error(error: BaseException, locator: SourceLocator, stage: str, shapes
     return ModelError(f"{file}:{number}: {_STAGES[stage]} failed:{source}\n  {what}", _hint(error, stage, shapes))
 
 
-def _is_of_the_model(error: BaseException) -> bool:
+def is_of_the_model(error: BaseException) -> bool:
     """Raised by a ``raise`` outside torch and opscan, or by a module that has no forward."""
     if 'missing the required "forward" function' in str(error):
         return True

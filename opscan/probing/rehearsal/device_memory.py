@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
-from torch.utils._pytree import tree_map_only
 
 _CPU = torch.device("cpu")
 
 
+def is_opaque(tensor: torch.Tensor) -> bool:
+    """Whether a tensor's values do not lie in memory as numbers of its dtype: sparse, quantized, nested, or in a format
+    of the device's that takes less room than its shape.
+    """
+    if tensor.layout is not torch.strided or tensor.is_quantized or tensor.is_nested:
+        return True
+    return tensor.device.type not in ("cpu", "meta") and tensor.untyped_storage().nbytes() < _bytes_spanned(tensor)
+
+
+def _bytes_spanned(tensor: torch.Tensor) -> int:
+    """From the start of its storage to its last element."""
+    sizes = tensor.size()
+    if 0 in sizes:
+        return 0
+    last = sum((size - 1) * stride for size, stride in zip(sizes, tensor.stride(), strict=True))
+    return int(tensor.storage_offset() + last + 1) * tensor.dtype.itemsize
+
+
 def on_host(tensor: torch.Tensor) -> torch.Tensor:
-    """A CPU tensor over the same memory, with the same sizes and strides; a CPU tensor itself.
+    """A CPU tensor over the same memory, with the same sizes and strides; a CPU tensor itself. Not for opaque ones.
 
     It does not keep the memory alive: it must not outlive ``tensor``.
     """
@@ -28,11 +43,8 @@ def on_host(tensor: torch.Tensor) -> torch.Tensor:
     return view._neg_view() if tensor.is_neg() else view
 
 
-def tree_on_host(tree: Any) -> Any:
-    """The same arguments with every tensor looked at from the host."""
-    return tree_map_only(torch.Tensor, on_host, tree)
-
-
 def address(tensor: torch.Tensor) -> int:
-    """What identifies the memory of a tensor; 0 where it has none."""
-    return tensor.untyped_storage().data_ptr() if tensor.device.type != "meta" else 0
+    """What identifies the memory of a tensor; 0 where it has none of its own."""
+    if tensor.layout is not torch.strided or tensor.is_nested or tensor.device.type == "meta":
+        return 0
+    return tensor.untyped_storage().data_ptr()

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from opscan.probing.rehearsal.device_memory import address
+from opscan.probing.rehearsal.device_memory import address, is_opaque
 
 #: Operators whose result is fresh memory: there is nothing to compute.
 _FRESH = ("aten::empty", "aten::new_empty")
@@ -38,10 +38,11 @@ class Knowledge:
         self._of: dict[int, Value] = {}
 
     def of(self, tensors: Iterable[torch.Tensor]) -> Value:
-        """What is known of all of them together."""
-        if not self._of:
-            return Value.CONSTANT
-        return max((self._of.get(address(t), Value.CONSTANT) for t in tensors), default=Value.CONSTANT)
+        """What is known of all of them together. Nothing is of opaque tensors."""
+        return max(map(self._of_one, tensors), default=Value.CONSTANT)
+
+    def _of_one(self, tensor: torch.Tensor) -> Value:
+        return Value.UNKNOWN if is_opaque(tensor) else self._of.get(address(tensor), Value.CONSTANT)
 
     def learn(self, tensors: Iterable[torch.Tensor], value: Value) -> None:
         for tensor in tensors:

@@ -8,7 +8,7 @@ The layout of a dropout mask, one bit an element padded to 128 bytes, is what to
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -19,20 +19,8 @@ Results = tuple[Any, ...]
 _CAUSAL = 2
 
 
-def _attention(given: dict[str, Any]) -> tuple[torch.Tensor, ...]:
-    """Queries, keys and values as [batch, heads, length, size] in float32, and the weights of each value."""
-    query, key, value = (given[name].float() for name in ("query", "key", "value"))
-    groups = query.shape[1] // key.shape[1]
-    if groups > 1:
-        key, value = key.repeat_interleave(groups, 1), value.repeat_interleave(groups, 1)
-    scores = query @ key.transpose(-2, -1) * _scale(given)
-    left_out = given.get("atten_mask")
-    if given.get("sparse_mode", 0) == _CAUSAL:
-        shape, ahead = (query.shape[2], key.shape[2]), key.shape[2] - query.shape[2]
-        left_out = torch.ones(shape, dtype=torch.bool).triu(1 + ahead)
-    if left_out is not None:
-        scores = scores.masked_fill(left_out.bool(), float("-inf"))
-    return query, key, value, torch.softmax(scores, -1).nan_to_num()
+#: Scores of so many bytes are computed at a time: those of a long sequence as a whole would take gigabytes.
+_SCORES = 64 << 20
 
 
 def _scale(given: dict[str, Any]) -> float:
@@ -44,25 +32,61 @@ def _in_torchs_layout(given: dict[str, Any]) -> bool:
     return given["input_layout"] == "BNSD" and given.get("pse") is None
 
 
+def _wide(given: dict[str, Any]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Queries, keys and values as [batch, heads, length, size] in float32, keys and values once for each query head."""
+    query, key, value = (given[name].float() for name in ("query", "key", "value"))
+    groups = query.shape[1] // key.shape[1]
+    return query, key.repeat_interleave(groups, 1), value.repeat_interleave(groups, 1)
+
+
+def _weights(given: dict[str, Any], query: torch.Tensor, key: torch.Tensor) -> Iterator[tuple[slice, torch.Tensor]]:
+    """The weights that some queries at a time give to every value."""
+    length, others = query.shape[2], key.shape[2]
+    step = max(1, _SCORES // max(1, query.shape[0] * query.shape[1] * others * 4))
+    for start in range(0, length, step):
+        rows = slice(start, min(start + step, length))
+        scores = query[:, :, rows] @ key.transpose(-2, -1) * _scale(given)
+        left_out = _left_out(given, rows, length, others)
+        if left_out is not None:
+            scores = scores.masked_fill(left_out, float("-inf"))
+        yield rows, torch.softmax(scores, -1).nan_to_num()
+
+
+def _left_out(given: dict[str, Any], rows: slice, length: int, others: int) -> torch.Tensor | None:
+    if given.get("sparse_mode", 0) == _CAUSAL:
+        return torch.arange(others) > torch.arange(rows.start, rows.stop).unsqueeze(1) + (others - length)
+    mask: torch.Tensor | None = given.get("atten_mask")
+    if mask is None:
+        return None
+    return (mask[..., rows, :] if mask.shape[-2] == length else mask).bool()
+
+
 def fusion_attention(given: dict[str, Any]) -> Results | None:
     if not _in_torchs_layout(given):
         return None
-    _, _, value, weights = _attention(given)
-    return ((weights @ value).to(given["query"].dtype), None, None, None, None, None)
+    query, key, value = _wide(given)
+    out = query.new_empty((*query.shape[:3], value.shape[3]))
+    for rows, weights in _weights(given, query, key):
+        out[:, :, rows] = weights @ value
+    return (out.to(given["query"].dtype), None, None, None, None, None)
 
 
 def fusion_attention_grad(given: dict[str, Any]) -> Results | None:
     if not _in_torchs_layout(given):
         return None
-    query, key, value, weights = _attention(given)
-    gradient = given["dy"].float()
-    of_weights = gradient @ value.transpose(-2, -1)
-    of_scores = weights * (of_weights - (of_weights * weights).sum(-1, keepdim=True)) * _scale(given)
-    of_key, of_value = of_scores.transpose(-2, -1) @ query, weights.transpose(-2, -1) @ gradient
+    query, key, value = _wide(given)
+    of_query, of_key, of_value = torch.empty_like(query), torch.zeros_like(key), torch.zeros_like(value)
+    for rows, weights in _weights(given, query, key):
+        gradient = given["dy"][:, :, rows].float()
+        of_weights = gradient @ value.transpose(-2, -1)
+        of_scores = weights * (of_weights - (of_weights * weights).sum(-1, keepdim=True)) * _scale(given)
+        of_query[:, :, rows] = of_scores @ key
+        of_key += of_scores.transpose(-2, -1) @ query[:, :, rows]
+        of_value += weights.transpose(-2, -1) @ gradient
     heads = given["key"].shape[1]
     summed = [t.unflatten(1, (heads, -1)).sum(2) for t in (of_key, of_value)]
     dtype = given["query"].dtype
-    return ((of_scores @ key).to(dtype), *(t.to(dtype) for t in summed), None, None)
+    return (of_query.to(dtype), *(t.to(dtype) for t in summed), None, None)
 
 
 def dropout(given: dict[str, Any]) -> Results:
@@ -120,13 +144,44 @@ def repeat_backward(given: dict[str, Any]) -> Results:
     return (gradient.unflatten(dim, (like.shape[dim], repeats)).sum(dim % like.dim() + 1),)
 
 
-def cast(given: dict[str, Any]) -> Results:
-    return (next(iter(given.values())).to(given["dtype"]),)
+def rms_norm(given: dict[str, Any]) -> Results:
+    tensor, gamma = given["input"], given["gamma"]
+    wide, dims = tensor.float(), tuple(range(-gamma.dim(), 0))
+    inverse = torch.rsqrt(wide.square().mean(dims, keepdim=True) + float(given.get("epsilon", 1e-6)))
+    return (wide * inverse * gamma.float()).to(tensor.dtype), inverse
+
+
+def swiglu(given: dict[str, Any]) -> Results:
+    gate, value = given["input"].chunk(2, int(given.get("dim", -1)))
+    return (torch.nn.functional.silu(gate) * value,)
+
+
+def fast_gelu(given: dict[str, Any]) -> Results:
+    return (given["input"] * torch.sigmoid(1.702 * given["input"]),)
+
+
+def rotary_mul(given: dict[str, Any]) -> Results | None:
+    if given.get("rotary_mode", "half") != "half":
+        return None
+    first, second = given["input"].chunk(2, -1)
+    return (given["input"] * given["r1"] + torch.cat((-second, first), -1) * given["r2"],)
+
+
+#: Numbers of torch's ``ScalarType`` (c10/core/ScalarType.h), as a schema of torch_npu's takes them.
+_SCALAR_TYPES = {
+    0: torch.uint8, 1: torch.int8, 2: torch.int16, 3: torch.int32, 4: torch.int64, 5: torch.float16, 6: torch.float32,
+    7: torch.float64, 9: torch.complex64, 10: torch.complex128, 11: torch.bool, 15: torch.bfloat16,
+}  # fmt: skip
+
+
+def cast(given: dict[str, Any]) -> Results | None:
+    dtype = _SCALAR_TYPES.get(given["dtype"]) if isinstance(given["dtype"], int) else given["dtype"]
+    return (given["input"].to(dtype),) if dtype is not None else None
 
 
 def same(given: dict[str, Any]) -> Results:
     """Formats are a matter of the device's memory layout."""
-    return (next(iter(given.values())).clone(),)
+    return (given["input"].clone(),)
 
 
 #: By qualified overload; the arguments come by the names of the operator's schema. None: not computed.
@@ -137,9 +192,13 @@ REFERENCES: dict[str, Callable[[dict[str, Any]], Results | None]] = {
     "aten::native_dropout_backward": dropout_backward,
     "npu::_npu_dtype_cast": cast,
     "npu::npu_dtype_cast": cast,
+    "npu::npu_fast_gelu": fast_gelu,
     "npu::npu_format_cast": same,
     "npu::npu_fusion_attention": fusion_attention,
     "npu::npu_fusion_attention_grad_v3": fusion_attention_grad,
     "npu::npu_fusion_attention_v3": fusion_attention,
+    "npu::npu_rms_norm": rms_norm,
+    "npu::npu_rotary_mul": rotary_mul,
+    "npu::npu_swiglu": swiglu,
     "npu::repeat_interleave_backward_int": repeat_backward,
 }

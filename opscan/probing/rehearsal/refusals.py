@@ -8,31 +8,49 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_leaves, tree_map_only
 
+from opscan.probing.rehearsal.device_memory import is_opaque
 from opscan.probing.rehearsal.shadow import Expected
 
 
-def result_behind(func: Any, args: Any, kwargs: Any, expected: Expected, device: torch.device) -> tuple[Any] | None:
-    """A result of the right shapes on the device, in a tuple; None where the call is wrong on any device.
-
-    Of the CPU's own result where the shadow has one, else of the operator's shape function.
+def shaped_like(func: Any, args: Any, kwargs: Any) -> Any:
+    """The result of the operator's shape function, on meta tensors; None where it has none, or where the call is wrong
+    on any device.
     """
-    if func._schema.is_mutable:
-        written = [t for t in tree_leaves((args, kwargs)) if isinstance(t, torch.Tensor)][:1]
-        return (written[0] if written and len(func._schema.returns) == 1 else None,) if expected.computed else None
-    if expected.computed and all(isinstance(leaf, torch.Tensor) for leaf in expected.leaves):
-        made = [_like(leaf, device) for leaf in expected.leaves]
-        return (made[0] if len(func._schema.returns) == 1 and len(made) == 1 else tuple(made),)
     try:
         arguments, options = tree_map_only(torch.Tensor, lambda t: t.to("meta"), (args, kwargs))
         if "device" in options:
             options["device"] = "meta"
-        out = func(*arguments, **options)
+        return func(*arguments, **options)
     except Exception:
         return None
-    return (tree_map_only(torch.Tensor, lambda t: _like(t, device), out),)
 
 
-def _like(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
+def result_behind(func: Any, expected: Expected, like: Any, device: torch.device) -> tuple[Any] | None:
+    """A result of the right shapes on the device, in a tuple; None where there is none to be had.
+
+    Of the CPU's own result where the shadow has one, else ``like`` that of the operator's shape function.
+    """
+    if not expected.computed and like is None and (expected.error is not None or func._schema.returns):
+        return None
+    if not func._schema.returns:
+        return (None,)
+    leaves = expected.leaves if expected.computed else tree_leaves(like)
+    if not all(isinstance(leaf, torch.Tensor) and not is_opaque(leaf) for leaf in leaves if leaf is not None):
+        return None
+    if not func._schema.is_mutable:
+        made = [_like(leaf, device) for leaf in leaves]
+        return (made[0] if len(func._schema.returns) == 1 and len(made) == 1 else tuple(made),)
+    written = iter(expected.written)
+    returned = [
+        _like(leaf, device) if part.alias_info is None else next(written)
+        for part, leaf in zip(func._schema.returns, leaves, strict=False)
+    ]
+    return (tuple(returned) if len(returned) > 1 else returned[0],)
+
+
+def _like(tensor: torch.Tensor | None, device: torch.device) -> torch.Tensor | None:
+    if tensor is None:
+        return None
     return torch.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype, device=device)
 
 

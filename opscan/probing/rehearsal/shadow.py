@@ -13,15 +13,21 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_map_only, tree_unflatten
 
-from opscan.probing.rehearsal.device_memory import address, on_host
+from opscan.probing.rehearsal.device_memory import address, is_opaque, on_host
 from opscan.probing.rehearsal.knowledge import Knowledge, Value, is_fresh
 from opscan.probing.rehearsal.references import REFERENCES
-from opscan.probing.rehearsal.sizes import bytes_filled, resident
+from opscan.probing.rehearsal.sizes import bytes_filled, bytes_of, resident
 from opscan.tracing.host import is_a_view
 from opscan.tracing.signature import qualified
 
 #: Operators on less than this many bytes are computed even where the rest is too much: lengths, positions, masks.
 _SMALL = 1 << 20
+
+#: An operator on more bytes than this is never computed: on the CPU it alone would take minutes.
+_LARGEST = 4 << 30
+
+#: From this size on, the memory that is left is looked at before every operator.
+_LARGE = 64 << 20
 
 #: The CPU may spend so many seconds on the shadow before only small operators have one.
 _SECONDS = 120.0
@@ -29,9 +35,15 @@ _SECONDS = 120.0
 
 @dataclass(slots=True)
 class Expected:
-    """What the CPU computed: results in order of their leaves, and what mutated arguments became, by position."""
+    """What the CPU computed: results in order of their leaves, and what mutated arguments became.
+
+    ``value``: what is known of them. ``written``: the arguments that the operator writes to. ``is_open``: it is still
+    to be computed.
+    """
 
     value: Value
+    written: list[torch.Tensor] = field(default_factory=list)
+    is_open: bool = False
     computed: bool = False
     leaves: list[Any] = field(default_factory=list)
     mutated: list[tuple[torch.Tensor, torch.Tensor]] = field(default_factory=list)
@@ -51,8 +63,9 @@ class Expected:
 
 
 class Shadow:
-    """``memory``: bytes that this process may come to occupy. ``reason`` says, in English, why it was cut short, and
-    ``missing`` which operators the CPU could not compute. ``only_small``: nothing large is computed, for the weights
+    """``memory``: bytes that this process may come to occupy. ``reason`` says, in English, why it was cut short,
+    ``missing`` which operators the CPU could not compute, ``largest`` the bytes of the largest that was left out for
+    its size alone. ``only_small``: nothing large is computed, for the weights
     are not known anyway. ``is_partial``: some result was not computed.
     """
 
@@ -60,6 +73,7 @@ class Shadow:
         self.knowledge = knowledge
         self.reason = ""
         self.missing: dict[str, None] = {}
+        self.largest = 0
         self.only_small = False
         self.is_partial = False
         self._memory = memory
@@ -67,16 +81,29 @@ class Shadow:
         self._spent = 0.0
         self._calls = 0
 
-    def compute(self, func: Any, args: Any, kwargs: Any, inputs: list[torch.Tensor]) -> Expected:
-        """Run ``func`` on the CPU, before the device does: it leaves its arguments as they are."""
+    def expect(self, func: Any, args: Any, kwargs: Any, inputs: list[torch.Tensor]) -> Expected:
+        """What will be known of the results, before anything is computed."""
         value = self.knowledge.of(inputs)
         if torch.Tag.nondeterministic_seeded in func.tags:
             value = max(value, Value.DATA)
-        expected = Expected(value)
-        if value is Value.UNKNOWN or is_a_view(func) or self._is_too_much(bytes_filled(args, kwargs, inputs)):
-            return expected
-        if is_fresh(func):
-            return expected
+        written = written_by(func, args, kwargs) if func._schema.is_mutable else []
+        if is_a_view(func) or is_fresh(func):
+            return Expected(value, written)
+        size = max(bytes_filled(args, kwargs, inputs), sum(map(bytes_of, inputs)))
+        if value is Value.UNKNOWN or self._is_too_much(size):
+            return Expected(Value.UNKNOWN, written)
+        return Expected(value, written, is_open=True)
+
+    def compute(self, expected: Expected, func: Any, args: Any, kwargs: Any, made: Any) -> None:
+        """Run ``func`` on the CPU and leave its arguments as they are. Where it writes to them, this comes before the
+        device's own run; otherwise behind it, with what the device has ``made``: that tells how much is to be computed.
+        """
+        if not expected.is_open:
+            return
+        expected.is_open = False
+        if self._is_too_much(sum(bytes_of(t) for t in tree_leaves(made) if isinstance(t, torch.Tensor))):
+            expected.value = Value.UNKNOWN
+            return
         began = time.monotonic()
         try:
             self._run(func, args, kwargs, expected)
@@ -85,10 +112,9 @@ class Shadow:
         self._spent += time.monotonic() - began
         if not expected.computed:
             self.missing.setdefault(qualified(func))
-        return expected
 
     def _run(self, func: Any, args: Any, kwargs: Any, expected: Expected) -> None:
-        written = _written(func, args, kwargs)
+        written = set(map(id, expected.written))
 
         def given(tensor: torch.Tensor) -> torch.Tensor:
             host = on_host(tensor)
@@ -100,6 +126,8 @@ class Shadow:
 
         reference = REFERENCES.get(qualified(func))
         arguments, options = tree_map_only(torch.Tensor, given, (args, _on_cpu(kwargs)))
+        # A generator of the device's draws no numbers on the CPU.
+        arguments, options = tree_map_only(torch._C.Generator, lambda generator: None, (arguments, options))
         if reference is None:
             expected.leaves = tree_leaves(func(*arguments, **options))
         else:
@@ -114,7 +142,7 @@ class Shadow:
         """Write what was computed into the memory of the results; results of another shape are replaced."""
         leaves, spec = tree_flatten(out)
         if not expected.computed:
-            self._leave(func, leaves, expected.value)
+            self._leave(func, [*leaves, *expected.written])
             return out
         changed = [pair for pair in expected.mutated if pair[0].shape == pair[1].shape]
         for tensor, value in changed:
@@ -139,6 +167,8 @@ class Shadow:
             return (leaf, False) if isinstance(leaf, torch.Tensor) else (value, True)
         if address(leaf) in written or leaf.device.type == "meta":
             return leaf, True
+        if is_opaque(leaf) or is_opaque(value):
+            return leaf, False
         if leaf.shape != value.shape:
             if not may_resize:
                 return leaf, False
@@ -148,7 +178,7 @@ class Shadow:
         on_host(leaf).copy_(value)
         return leaf, True
 
-    def _leave(self, func: Any, leaves: list[Any], value: Value) -> None:
+    def _leave(self, func: Any, leaves: list[Any]) -> None:
         """Nothing was computed: what the results hold is not known, but for views and fresh memory."""
         if is_a_view(func):
             return
@@ -162,9 +192,11 @@ class Shadow:
         if not self.reason:
             if self._spent > self._seconds:
                 self.reason = f"computing values took more than {self._seconds:.0f} seconds"
-            elif self._calls % 16 == 0 and resident() > self._memory:
-                self.reason = f"computing values took more than {self._memory >> 20} MB of memory"
-        return size > _SMALL and (bool(self.reason) or self.only_small)
+            elif (self._calls % 16 == 0 or size > _LARGE) and resident() + size > self._memory:
+                self.reason = f"computing values would take more than {self._memory >> 20} MB of memory"
+        if size > _LARGEST:
+            self.largest = max(self.largest, size)
+        return size > _LARGEST or (size > _SMALL and (bool(self.reason) or self.only_small))
 
 
 def _fits(value: torch.Tensor, dtype: torch.dtype) -> bool:
@@ -175,23 +207,21 @@ def _fits(value: torch.Tensor, dtype: torch.dtype) -> bool:
     return bool(value.min() >= span.min and value.max() <= span.max)
 
 
-def _written(func: Any, args: Any, kwargs: Any) -> set[int]:
-    """The ids of the tensor arguments that the operator writes to."""
-    found: set[int] = set()
+def written_by(func: Any, args: Any, kwargs: Any) -> list[torch.Tensor]:
+    """The tensor arguments that an operator writes to."""
+    found: list[torch.Tensor] = []
     parameters = func._schema.arguments
     given = [*zip(parameters, args, strict=False), *((p, kwargs[p.name]) for p in parameters if p.name in kwargs)]
     for parameter, value in given:
         if parameter.alias_info is not None and parameter.alias_info.is_write:
-            found |= {id(t) for t in tree_leaves(value) if isinstance(t, torch.Tensor)}
+            found += [t for t in tree_leaves(value) if isinstance(t, torch.Tensor)]
     return found
 
 
 def _on_cpu(kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Keyword arguments for the CPU: its device, and no generator of another one."""
+    """Keyword arguments for the CPU: its device, and no pinned memory."""
     changed = dict(kwargs)
     if changed.get("device") is not None:
         changed["device"] = "cpu"
-    if isinstance(changed.get("generator"), torch.Generator):
-        changed["generator"] = None
     changed.pop("pin_memory", None)
     return changed

@@ -8,9 +8,15 @@ from typing import Any
 import torch
 
 
+def bytes_of(tensor: torch.Tensor) -> int:
+    """Of all elements: a view may show the same memory many times, and to compute with it takes as long."""
+    count = tensor.numel() if tensor.is_nested else tensor.size().numel()
+    return count * tensor.dtype.itemsize
+
+
 def bytes_filled(args: Any, kwargs: Any, inputs: list[torch.Tensor]) -> int:
     """About how many bytes: the largest tensor among the arguments, or what the operator is asked to make."""
-    largest = max((t.numel() * t.element_size() for t in inputs), default=0)
+    largest = max(map(bytes_of, inputs), default=0)
     made = 0
     if args and isinstance(args[0], (list, tuple)) and all(isinstance(size, int) for size in args[0]):
         dtype = kwargs.get("dtype") or torch.get_default_dtype()

@@ -7,12 +7,15 @@ One process, one run of a model after the other; torch_npu is loaded with the cl
 from __future__ import annotations
 
 import os
+import traceback
 from collections.abc import Callable
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import nn
+from torch.nn.parameter import is_lazy
 
 from opscan.errors import OpscanError
 from opscan.inventory import Attempt, Inventory, Trace
@@ -26,13 +29,18 @@ from opscan.tracing.execution import Execution
 from opscan.tracing.host import composite_key, kernels_in_process
 from opscan.tracing.interface import Recipe, TraceOptions
 from opscan.tracing.process_state import restored
+from opscan.tracing.recording import RecordingMode
 from opscan.tracing.redirect import redirected
 from opscan.tracing.source import SourceLocator
+from opscan.tracing.threads import threads_followed
 from opscan.tracing.trees import move, tensors_in
-from opscan.tracing.user_error import in_short, model_error
+from opscan.tracing.user_error import in_short, is_of_the_model, model_error
 
 #: Weights of more bytes are not filled: to compute with them would take minutes on a CPU.
 _MOST_WEIGHTS = 4 << 30
+
+
+_PACKAGE = Path(__file__).resolve().parents[2]
 
 
 class RehearsalTracer:
@@ -50,11 +58,16 @@ class RehearsalTracer:
         run = _Run(self._device, self._runtime, recipe, options, progress)
         run.go()
         if run.error is None:
+            run.recorder.forget_doubtful()
             return run.inventory(None)
-        if isinstance(run.error, OpscanError):
+        if isinstance(run.error, OpscanError) or _is_our_own(run.error):
             raise run.error
-        if run.recorder.running_reached and (run.is_partial() or run.runs_on_cpu()):
-            return run.inventory(run.error)
+        if run.recorder.running_reached:
+            on_device_only = run.fails_on_the_device_only()
+            if not on_device_only:
+                run.recorder.forget_doubtful()
+            if on_device_only or run.is_partial():
+                return run.inventory(run.error, on_device_only)
         raise model_error(run.error, run.locator, run.stage, run.shapes) from run.error
 
 
@@ -95,6 +108,7 @@ class _Run:
         with ExitStack() as stack:
             stack.enter_context(restored())
             stack.enter_context(self.recorder)
+            stack.enter_context(threads_followed(self.recorder))
             stack.enter_context(redirected(self.recorder))
             try:
                 self._run()
@@ -108,16 +122,22 @@ class _Run:
         self.stage = "building"
         model, args, kwargs = self.recipe.load()
         if isinstance(model, nn.Module):
-            self.parameters = sum(p.numel() for p in model.parameters())
+            self._count(model)
             self.recorder.shadow.only_small = self.recorder.construction.given_up
             model.to(self.device)
-            self._as_data(model.parameters())
+            self._as_data(p for p in model.parameters() if not is_lazy(p))
         args, kwargs = move((args, kwargs), self._as_input, self.device)
         self.shapes = ", ".join(f"{str(t.dtype)[6:]}{list(t.shape)}" for t in tensors_in((args, kwargs)))
         self.progress("rehearsing")
         self.stage = "running"
         execution = Execution(self.recorder, self.progress, foreach=True)
         self.unseen += execution.run(model, args, kwargs, self.options.train)
+        self._count(model)
+
+    def _count(self, model: Any) -> None:
+        """Lazy modules have their parameters after a first run."""
+        if isinstance(model, nn.Module):
+            self.parameters = sum(p.numel() for p in model.parameters() if not is_lazy(p))
 
     def _as_data(self, tensors: Any) -> None:
         """Weights are right for this run, and would be others after training."""
@@ -133,18 +153,28 @@ class _Run:
         """Whether some values were not computed: then an error may be the run's fault, and not the model's."""
         return self.recorder.shadow.is_partial or bool(self.recorder.construction.left_out)
 
-    def runs_on_cpu(self) -> bool:
-        """Whether the model runs where no device is: then it is the device that it fails on."""
+    def _is_much(self) -> bool:
+        """Whether a run on the CPU would take too long or too much memory."""
+        return bool(self.recorder.construction.left_out or self.recorder.shadow.reason or self.recorder.shadow.largest)
+
+    def fails_on_the_device_only(self) -> bool:
+        """Whether the model runs on the CPU: then it is the device that it fails on. An error that its own code raises
+        is its own, and not worth a second run.
+        """
+        if not isinstance(self.error, Exception) or is_of_the_model(self.error) or self._is_much():
+            return False
+        on_cpu = RecordingMode(torch.device("cpu"), self.locator, lambda func: None)
         try:
-            with restored():
+            with restored(), redirected(on_cpu), torch.set_grad_enabled(self.options.train):
                 model, args, kwargs = self.recipe.load()
-                with torch.no_grad():
-                    model(*args, **kwargs)
+                losses = [t for t in tensors_in(model(*args, **kwargs)) if t.requires_grad]
+                if self.options.train and losses:
+                    torch.autograd.backward(losses, [torch.ones_like(t) for t in losses])
         except BaseException:  # the model may end the process in any way
             return False
         return True
 
-    def inventory(self, error: BaseException | None) -> Inventory:
+    def inventory(self, error: BaseException | None, on_device_only: bool = False) -> Inventory:
         recorder = self.recorder
         calls = recorder.calls()
         findings = tuple(recorder.findings.values())
@@ -152,7 +182,7 @@ class _Run:
         if error is not None:
             where = self.locator.of_error(error)
             place = f" at {where[0]}:{where[1]}" if where else ""
-            blame = "" if self.is_partial() else " The CPU runs this model; torch_npu does not."
+            blame = " The CPU runs this model; torch_npu does not." if on_device_only else ""
             reason = f"The rehearsal ended{place}: {in_short(error)}.{blame}"
         trace = Trace(
             tracer="dispatch",
@@ -178,13 +208,23 @@ class _Run:
         return unseen
 
 
+def _is_our_own(error: BaseException) -> bool:
+    """Whether an error is a mistake of this package: Python's own errors, raised in a file of it."""
+    if not isinstance(error, (AttributeError, NameError, LookupError, AssertionError)):
+        return False
+    frames = traceback.extract_tb(error.__traceback__)
+    return bool(frames) and Path(frames[-1].filename).is_relative_to(_PACKAGE)
+
+
 def _note(recorder: RehearsalRecorder) -> str:
     """Why values are known in part only."""
     left_out = sum(recorder.construction.left_out.values())
     missing = list(recorder.shadow.missing)
+    largest = recorder.shadow.largest
     notes = [
         f"{left_out / 1e9:.1f} GB of weights were not filled" if left_out else "",
         recorder.shadow.reason,
+        f"an operator on {largest / 1e9:.1f} GB of values is not computed" if largest else "",
         f"the CPU does not compute {', '.join(missing[:5])}{' …' if len(missing) > 5 else ''}" if missing else "",
     ]
     return "; ".join(note for note in notes if note) or "torch_npu keeps a result in a form of its own"

@@ -34,6 +34,9 @@ PRODUCTS = {
 #: ``zig cc`` would add run-time checks of its own.
 _FLAGS = ("-std=gnu11", "-O1", "-w", "-fPIC", "-fvisibility=hidden", "-fno-sanitize=undefined", "-pthread")
 
+#: Functions of the aclnn interface that answer a question instead of launching a kernel: csrc has them.
+_ANSWERED = frozenset({"aclnnNpuFormatCastCalculateSizeAndFormat"})
+
 _MACHINES = {"EM_X86_64": ("x86_64", "amd64"), "EM_AARCH64": ("aarch64", "arm64")}
 
 
@@ -140,7 +143,7 @@ def _link(compiler: tuple[str, ...], name: str, inputs: list[str], folder: Path)
 def _kernel_stubs(kernels: Iterable[str], lacking: frozenset[str]) -> Iterable[str]:
     for name in kernels:
         base = name.removesuffix("GetWorkspaceSize")
-        if base not in lacking:
+        if base not in lacking and name not in _ANSWERED:
             yield f"LAUNCH({name})" if base == name else f"WORKSPACE({base})"
 
 
