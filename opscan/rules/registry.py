@@ -42,6 +42,7 @@ from opscan.rules import (
     ops606_double_narrowed,
     ops607_graph_break,
     ops608_other_dtype,
+    ops609_not_compiled,
 )
 from opscan.rules.interface import Rule
 
@@ -85,5 +86,6 @@ RULES: Mapping[str, Rule] = {
         ops606_double_narrowed,
         ops607_graph_break,
         ops608_other_dtype,
+        ops609_not_compiled,
     )
 }

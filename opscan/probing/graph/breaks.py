@@ -100,6 +100,21 @@ def _reason(text: str) -> str:
     return ": ".join(_SENTENCE.split(sentence.strip())[0] for sentence in sentences)[:300]
 
 
+#: What dynamo quotes of the error that it met while it looked for a shape.
+_QUOTED = re.compile(r"got (\w+)\((['\"])(.*?)(?:\\n|\2\))", re.S)
+
+
+def own_words(error: BaseException) -> str:
+    """What made torch.compile raise, without dynamo's account of it."""
+    text = str(error)
+    if (quoted := _QUOTED.search(text)) is not None:
+        return f"{quoted[1]}: {quoted[3].strip()[:300].rstrip('.')}"
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    while len(lines) > 1 and lines[0].startswith(("Failed running", "Dynamo failed to run")):
+        lines.pop(0)
+    return f"{type(error).__name__}: {lines[0][:300].rstrip('.')}" if lines else type(error).__name__
+
+
 @contextmanager
 def _asked_for(module: Any) -> Iterator[None]:
     """dynamo tells of a function that it leaves to eager mode only where its log of graph breaks is turned on."""

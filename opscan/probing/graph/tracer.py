@@ -16,7 +16,7 @@ from opscan.errors import OpscanError
 from opscan.inventory import Attempt, Finding, Inventory, KernelLaunch, Location, Trace
 from opscan.matrix.verdict import MOVES
 from opscan.probing.graph.between import RecorderBetweenGraphs, can_watch
-from opscan.probing.graph.breaks import GraphBreaks
+from opscan.probing.graph.breaks import GraphBreaks, own_words
 from opscan.probing.graph.calls import calls_of
 from opscan.probing.graph.conversion import Conversions, ConvertedGraph
 from opscan.probing.graph.inert_core import import_torchair
@@ -214,19 +214,29 @@ class _Run:
             unseen=tuple(unseen),
             attempts=(Attempt("graph", self.error is None, reason),),
         )
-        findings = (*self.recorder.findings.values(), *self._breaks())
+        findings = (*self.recorder.findings.values(), *self._failure(), *self._breaks())
         kernels = {name: kernels_in_process(name) for name in sorted({call.name for call in calls})}
         return Inventory(self.options.reference, self.parameters, trace, calls, findings, kernels)
 
     def _reason(self) -> str | None:
         if self.error is None:
             return None
-        where = self.locator.innermost_of(
-            (f.filename, f.lineno or 0) for f in getattr(self.error, "real_stack", None) or ()
-        )
-        where = where or (self.locator.of_error(self.error) or (None,))[:2]  # type: ignore[assignment]
-        place = f" at {where[0]}:{where[1]}" if where and where[0] else ""
-        return f"torch.compile ended{place}: {_own_words(self.error)}."
+        where = self._where(self.error)
+        place = f" at {where[0]}:{where[1]}" if where else ""
+        return f"What follows: torch.compile raised{place}: {own_words(self.error)}."
+
+    def _where(self, error: BaseException) -> tuple[str, int] | None:
+        stack = getattr(error, "real_stack", None) or ()
+        where = self.locator.innermost_of((frame.filename, frame.lineno or 0) for frame in stack)
+        if where is None and (found := self.locator.of_error(error)) is not None:
+            return found[:2]
+        return where
+
+    def _failure(self) -> tuple[Finding, ...]:
+        if self.error is None:
+            return ()
+        where = self._where(self.error)
+        return (Finding("OPS609", {"reason": own_words(self.error)}, (Location(*where),) if where else ()),)
 
     def _breaks(self) -> tuple[Finding, ...]:
         return tuple(
@@ -269,11 +279,3 @@ class _Run:
             if launched - MOVES or (call.observed and (call.observed.copies or call.observed.raised)):
                 seen[call.name] += call.count
         return seen
-
-
-def _own_words(error: BaseException) -> str:
-    """What was raised, without dynamo's account of where: ``Failed running call_function …``, then the reason."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    while len(lines) > 1 and lines[0].startswith(("Failed running", "Dynamo failed to run")):
-        lines.pop(0)
-    return f"{type(error).__name__}: {lines[0][:300].rstrip('.')}" if lines else type(error).__name__

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from opscan.probing.graph.breaks import GraphBreak, GraphBreaks
+from opscan.probing.graph.breaks import GraphBreak, GraphBreaks, own_words
 from opscan.tracing.source import SourceLocator
 
 #: As torch 2.13 writes it.
@@ -85,3 +85,20 @@ def test_nothing_is_followed_afterwards(folders: dict[str, str]) -> None:
     before = torch._logging.trace_structured
     told(folders, BRANCH)
     assert torch._logging.trace_structured is before
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "RuntimeError when making fake tensor call\n  Explanation: Dynamo failed to run FX node with fake tensors: "
+            "call_function <f>(*(FakeTensor(...),), **{}): got RuntimeError('only contiguous.\\n[ERROR] 2026 ERR')",
+            "RuntimeError: only contiguous",
+        ),
+        ("Failed running call_function <f>(*(FakeTensor(...),), **{}):\nshapes differ.", "ValueError: shapes differ"),
+        ("plainly wrong\nmore", "ValueError: plainly wrong"),
+        ("", "ValueError"),
+    ],
+)
+def test_what_made_dynamo_raise(text: str, said: str) -> None:
+    assert own_words(ValueError(text)) == said

@@ -144,6 +144,32 @@ def test_values_between_graphs_lead_the_model_the_right_way(rehearse: Rehearse) 
     assert "aten::sin" not in {c.name for c in inventory.calls}
 
 
+FAILING = """
+    import torch
+
+    class Model(torch.nn.Module):
+        def forward(self, x):
+            x = torch.exp(x)
+            x = torch.nn.functional.interpolate(x, size=(4, 4), mode="bilinear", align_corners=False)
+            return torch.cos(x)
+
+    def build_model():
+        return Model().to(memory_format=torch.channels_last)
+
+    def example_inputs():
+        return (torch.ones(1, 8, 4, 4).to(memory_format=torch.channels_last),)
+"""
+
+
+def test_what_torch_compile_itself_refuses_is_a_finding(rehearse: Rehearse) -> None:
+    inventory = rehearse(FAILING)
+    found = next(f for f in inventory.findings if f.rule == "OPS609")
+    assert [(place.file, place.line) for place in found.locations] == [("model.py", 7)]
+    assert "contiguous memory format" in found.facts["reason"]
+    assert not inventory.trace.complete
+    assert not inventory.trace.attempts[0].ok
+
+
 def test_training_has_a_backward_graph(rehearse: Rehearse) -> None:
     inventory = rehearse(BLOCKS, train=True)
     backward = {c.name for c in inventory.calls if c.phase == "backward"}
