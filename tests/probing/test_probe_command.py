@@ -76,7 +76,7 @@ def ended(process: subprocess.Popen[str]) -> tuple[int, str, str]:
 
 def test_all_is_tried_and_the_file_on_stdout_leaves_the_table_to_stderr(begin: Begin) -> None:
     code, out, err = ended(begin("--json", "-"))
-    assert code == 0
+    assert code == 0, err
     assert "native" in err
     assert "aten::lgamma" in err
     probed = json.loads(out)
@@ -88,9 +88,9 @@ def test_all_is_tried_and_the_file_on_stdout_leaves_the_table_to_stderr(begin: B
     assert all(op["outcome"]["latency"]["median"] > 0 for op in probed["ops"])
     assert not any(op["reused"] for op in probed["ops"])
 
-    code, out, _ = ended(begin("--json", "-"))
+    code, out, err = ended(begin("--json", "-"))
     again = json.loads(out)
-    assert code == 0
+    assert code == 0, err
     assert all(op["reused"] for op in again["ops"])
     assert [op["outcome"] for op in again["ops"]] == [op["outcome"] for op in probed["ops"]]
     assert [device["starts"] for device in again["devices"]] == [0]
@@ -144,7 +144,7 @@ def test_layers_name_the_first_module_that_departs(begin: Begin, tmp_path: Path)
 
 def test_layers_that_agree(begin: Begin) -> None:
     code, out, err = ended(begin("--layers", "--train", "--json", "-"))
-    assert code == 0
+    assert code == 0, err
     assert "No module departs from the CPU." in err
     layers = json.loads(out)["report"]["layers"]
     assert {layer["module"] for layer in layers} == {"", "linear"}
