@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from opscan.inventory import TensorSpec
+from opscan.probing.samples.adapter import ADAPTER
 from opscan.probing.samples.binding import Bound, bind, schema_arguments
 from opscan.probing.samples.domains import kind_of
 from opscan.probing.samples.draft import Draft, Fill
@@ -21,7 +22,7 @@ from opscan.probing.samples.saved import SAVED
 from opscan.probing.samples.scaling import LIMIT, within
 from opscan.probing.signature import Signature
 
-_FILLS: dict[str, Fill] = {**INDICES, **LINEAR_ALGEBRA, **LOSSES, **ORDERED, **SAVED}
+_FILLS: dict[str, Fill] = {**ADAPTER, **INDICES, **LINEAR_ALGEBRA, **LOSSES, **ORDERED, **SAVED}
 
 
 def draw(signature: Signature, seed: int = 0, limit: int = LIMIT) -> Sample:

@@ -46,15 +46,18 @@ class Sample:
     scaled: str = ""
     ties: bool = False
 
-    def placed(self, place: Place, device: str = "cpu") -> tuple[tuple[Any, ...], dict[str, Any]]:
+    def placed(self, place: Place, device: str = "cpu", derived: bool = True) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Arguments of their own for one run: tensors through ``place``, devices among the arguments replaced.
 
-        Tensors are copied first, so that an operator that works in place leaves the sample as it is.
+        Tensors are copied first, so that an operator that works in place leaves the sample as it is. Without
+        ``derived`` what only the device can make is None.
         """
 
         def put(value: Any) -> Any:
             if isinstance(value, Tensor):
                 return _put(value, place)
+            if isinstance(value, Derived) and not derived:
+                return None
             if isinstance(value, Derived):
                 return value.make(lambda tensor: _put(tensor, place))
             return torch.device(device) if isinstance(value, torch.device) else value
