@@ -1,0 +1,83 @@
+"""Which engine runs a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from opscan import engine
+from opscan.engine import Chosen, choose
+from opscan.errors import OpscanError, UsageError
+from opscan.probing.environment import RehearsalEnvironment
+from opscan.target import Target
+from opscan.worker.host import Engine
+
+TARGET = Target("2.13.0", "9.1.0", "ascend310p")
+THERE = RehearsalEnvironment(Path("/env/bin/python"), "2.13.0", "2.13.0", Path("/env/torch_npu"), managed=True)
+
+
+def quiet(stage: str) -> None:
+    """Progress that nobody sees."""
+
+
+@pytest.fixture
+def no_environment(monkeypatch):
+    monkeypatch.setattr(engine, "find", lambda release: None)
+
+
+@pytest.fixture
+def environment(monkeypatch):
+    monkeypatch.setattr(engine, "find", lambda release: THERE if release == "2.13.0" else None)
+    monkeypatch.setattr(engine, "runtime_for", lambda package, *, progress: Path("/cache/runtime"))
+
+
+@pytest.fixture
+def no_compiler(environment, monkeypatch):
+    def fail(package, *, progress):
+        raise OpscanError("There is no C compiler.", "Install one.")
+
+    monkeypatch.setattr(engine, "runtime_for", fail)
+
+
+def test_the_virtual_device_on_request(environment):
+    assert choose("virtual", TARGET, quiet) == Chosen(Engine())
+
+
+def test_the_virtual_device_where_there_is_no_torch_npu(no_environment):
+    assert choose("auto", TARGET, quiet) == Chosen(Engine())
+
+
+def test_a_rehearsal_without_torch_npu_says_how_to_get_it(no_environment):
+    with pytest.raises(UsageError) as raised:
+        choose("rehearse", TARGET, quiet)
+    assert "2.13.0" in raised.value.message
+    assert "opscan rehearse --setup 2.13.0" in raised.value.hint
+
+
+@pytest.mark.parametrize("asked", ["auto", "rehearse"])
+def test_the_real_adapter_where_it_is(environment, asked, monkeypatch):
+    monkeypatch.setenv("LD_LIBRARY_PATH", "/elsewhere")
+    chosen = choose(asked, TARGET, quiet)
+    assert chosen.refused == ""
+    assert chosen.engine.name == "rehearse"
+    assert chosen.engine.interpreter == "/env/bin/python"
+    variables = chosen.engine.environment
+    assert variables["LD_LIBRARY_PATH"] == "/cache/runtime:/elsewhere"
+    assert variables["OPSCAN_SIMULATED_SOC"] == "Ascend310P3"
+    assert variables["OPSCAN_SIMULATED_CANN"] == "9.1.0"
+
+
+def test_another_release_is_not_taken_for_the_targets(environment):
+    assert choose("auto", Target("2.6.0.post5", "8.5.0", "ascend910b"), quiet).engine.name == "virtual"
+
+
+def test_without_a_compiler_the_virtual_device_and_why(no_compiler):
+    chosen = choose("auto", TARGET, quiet)
+    assert chosen.engine.name == "virtual"
+    assert chosen.refused == "There is no C compiler."
+
+
+def test_without_a_compiler_a_rehearsal_that_was_asked_for_fails(no_compiler):
+    with pytest.raises(OpscanError, match="no C compiler"):
+        choose("rehearse", TARGET, quiet)
