@@ -27,6 +27,7 @@ from opscan.graph_verdict import GraphJudge
 from opscan.inventory import Finding, Inventory, KernelLaunch, Location, Observed, OpCall, TensorSpec
 from opscan.matrix.query import Matrix
 from opscan.measured_verdict import outranked
+from opscan.offline_verdict import OfflineJudge
 from opscan.probing.judgement import Measured
 from opscan.probing.signature import signature_of
 from opscan.rules.registry import RULES
@@ -67,11 +68,13 @@ def judge_calls(inventory: Inventory, matrix: Matrix, measured: Mapping[str, Mea
     return sorted(groups.values(), key=_order)
 
 
-def _judge(inventory: Inventory, matrix: Matrix) -> Judge | GraphJudge:
+def _judge(inventory: Inventory, matrix: Matrix) -> Judge | GraphJudge | OfflineJudge:
     """Who rules on calls in the target's route."""
     host_torch = inventory.trace.host_torch
     if matrix.target.route == "graph":
         return GraphJudge(matrix, host_torch)
+    if matrix.target.route == "offline":
+        return OfflineJudge(matrix, host_torch)
     return Judge(matrix, inventory.host_kernels, host_torch)
 
 

@@ -12,6 +12,7 @@ from opscan.engine import EngineChoice, choose
 from opscan.errors import LoadError, MatrixError, ModelError, OpscanError
 from opscan.inventory import Attempt, OpCall
 from opscan.loading.inputs import InputSpec
+from opscan.loading.onnx_reference import OnnxFileReference
 from opscan.loading.reference import PythonFileReference
 from opscan.matrix.query import Matrix
 from opscan.matrix.releases import installed_torch, resolve_target
@@ -20,8 +21,8 @@ from opscan.substitution import registry
 from opscan.substitution.interface import CheckResult, Match
 from opscan.target import Route, Target
 from opscan.text import Text
-from opscan.worker.host import Worker
-from opscan.worker.protocol import Check, Checked, Release, Scan
+from opscan.worker.host import Engine, Worker
+from opscan.worker.protocol import Check, Checked, Release, Scan, ScanOnnx
 
 T = TypeVar("T")
 
@@ -45,12 +46,32 @@ class ScanRequest:
     route: Route = "eager"
 
 
+@dataclass(frozen=True, slots=True)
+class OnnxRequest:
+    """What was asked for about an ONNX file. None for a part of the target takes its default."""
+
+    torch_npu: str | None = None
+    cann: str | None = None
+    soc: str | None = None
+    fail_on: FailOn = "unsupported"
+
+
 def scan(request: ScanRequest, progress: Callable[[str], None]) -> Assessment:
     """Trace, judge, look for replacements and prove them. Raises OpscanError."""
     target, _ = _target(request)
     return with_worker(
         request.engine, target, progress, lambda worker, attempts: scan_with(worker, request, progress, attempts)
     )
+
+
+def scan_onnx(reference: OnnxFileReference, request: OnnxRequest, progress: Callable[[str], None]) -> Assessment:
+    """List the operators of an ONNX file and judge them for the offline route. Raises OpscanError."""
+    target, warnings = resolve_target(request.torch_npu, request.cann, request.soc, "offline", installed_torch())
+    matrix = Matrix.load(target)
+    with Worker(Engine(tracer="onnx")) as worker:
+        inventory = worker.scan(ScanOnnx(reference), progress).inventory
+    progress("judging operators")
+    return assemble(inventory, matrix, judge_calls(inventory, matrix), {}, request.fail_on, warnings)
 
 
 def with_worker(

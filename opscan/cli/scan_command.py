@@ -40,8 +40,10 @@ class ScanArguments:
 
 def run(arguments: ScanArguments) -> int:
     """Scan, write the outputs, print the summary; return the exit code."""
+    from opscan.cli.onnx_command import assess_file
     from opscan.engine import EngineChoice
     from opscan.loading.inputs import parse_input, parse_input_shape
+    from opscan.loading.onnx_reference import recognise
     from opscan.loading.reference import parse_reference
     from opscan.measure import ProbeChoice
     from opscan.rendering.write import check_writable
@@ -52,6 +54,13 @@ def run(arguments: ScanArguments) -> int:
     engine = choice("--engine", arguments.engine, get_args(EngineChoice))
     probe = choice("--probe", arguments.probe, get_args(ProbeChoice))
     _check_outputs(arguments)
+    onnx_file = recognise(arguments.model)
+    if onnx_file is not None:
+        for path in _outputs(arguments):
+            check_writable(path)
+        with Spinner() as spinner:
+            assessment = assess_file(onnx_file, arguments, fail_on, spinner.update)  # type: ignore[arg-type]
+        return _finish(assessment, arguments, lang)
     request = ScanRequest(
         parse_reference(arguments.model),
         tuple(map(parse_input_shape, arguments.input_shape)) + tuple(map(parse_input, arguments.input)),
@@ -68,6 +77,10 @@ def run(arguments: ScanArguments) -> int:
         check_writable(path)
     with Spinner() as spinner:
         assessment = scan(request, spinner.update)
+    return _finish(assessment, arguments, lang)
+
+
+def _finish(assessment: Assessment, arguments: ScanArguments, lang: Lang) -> int:
     try:
         _write(assessment, arguments, lang)
     except BrokenPipeError:

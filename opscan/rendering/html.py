@@ -161,8 +161,9 @@ class Place:
 
     @property
     def short(self) -> str:
-        """The file without its folders, and the line."""
-        return f"{self.file.replace(chr(92), '/').rsplit('/', 1)[-1]}:{self.line}"
+        """The file without its folders, and the line; of a file without lines, the node."""
+        name = self.file.replace(chr(92), "/").rsplit("/", 1)[-1]
+        return f"{name}:{self.line}" if self.line else f"{name} {next(iter(self.modules), '')}".rstrip()
 
 
 def _places(locations: Iterable[Location]) -> list[Place]:

@@ -239,7 +239,7 @@ def _coverage(assessment: Assessment, lang: Lang) -> str:
 
 def _trace(assessment: Assessment, lang: Lang) -> str:
     trace = assessment.trace
-    parts = [f"{trace.tracer} ({trace.engine}), torch {trace.host_torch}"]
+    parts = [f"{trace.tracer} ({trace.engine})" + (f", torch {trace.host_torch}" if trace.host_torch else "")]
     if trace.engine == "rehearse":
         note = f" ({trace.values_note})" if trace.values_note else ""
         what = "terminal.graph" if trace.tracer == "graph" else f"terminal.values.{trace.values}"
@@ -267,11 +267,16 @@ def _gate(assessment: Assessment, lang: Lang) -> str:
 
 def _where(locations: Iterable[Location]) -> str:
     """The first line of code, and how many others there are."""
-    lines = list(dict.fromkeys(f"{location.file}:{location.line}" for location in locations))
+    lines = list(dict.fromkeys(map(_place, locations)))
     if not lines:
         return ""
     first = _cell(lines[0])
     return first if len(lines) == 1 else f"{first} +{len(lines) - 1}"
+
+
+def _place(location: Location) -> str:
+    """A line, or the node of a file that has no lines."""
+    return f"{location.file}:{location.line}" if location.line else f"{location.file} {location.module}".rstrip()
 
 
 def _cell(content: str, limit: int = _MAX_CELL) -> str:

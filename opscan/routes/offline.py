@@ -78,6 +78,17 @@ def offline(matrix: Matrix, operator: str, dtype: str, opset: int = NEWEST_OPSET
     return best
 
 
+def onnx_node(matrix: Matrix, operator: str, dtypes: tuple[str, ...], opset: int, facts: dict[str, str]) -> Ruling:
+    """What one node of an ONNX model meets, whose domain the model imports at ``opset``. ``dtypes`` are those of its
+    inputs, without repeats.
+    """
+    table = _table(matrix)
+    if table is None or not matrix.cann:
+        return Ruling("unknown", "OPS305", facts)
+    absent = (found for dtype in dtypes if (found := lacking(matrix, dtype, facts)) is not None)
+    return next(absent, None) or _all(_node(matrix, table, OnnxNode(operator, dtypes), opset, facts))
+
+
 def has_offline_route(matrix: Matrix, operator: str) -> bool:
     """Whether the tables know how an operator fares in the offline route."""
     table, exports = _table(matrix), _exports_table(OBSERVED_TORCH, matrix.roots)

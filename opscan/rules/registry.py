@@ -43,6 +43,12 @@ from opscan.rules import (
     ops607_graph_break,
     ops608_other_dtype,
     ops609_not_compiled,
+    ops621_dynamic_shape,
+    ops622_opset_converted,
+    ops623_several_opset_domains,
+    ops624_local_functions,
+    ops625_no_inputs,
+    ops626_export_differs,
 )
 from opscan.rules.interface import Rule
 
@@ -87,5 +93,11 @@ RULES: Mapping[str, Rule] = {
         ops607_graph_break,
         ops608_other_dtype,
         ops609_not_compiled,
+        ops621_dynamic_shape,
+        ops622_opset_converted,
+        ops623_several_opset_domains,
+        ops624_local_functions,
+        ops625_no_inputs,
+        ops626_export_differs,
     )
 }

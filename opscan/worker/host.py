@@ -18,7 +18,7 @@ import msgspec
 from opscan import errors
 from opscan.errors import OpscanError
 from opscan.worker.adapter_messages import AdapterMessages
-from opscan.worker.protocol import Check, Checked, Failed, Progress, Reply, Request, Scan, Scanned
+from opscan.worker.protocol import Check, Checked, Failed, Progress, Reply, Request, Scan, Scanned, ScanOnnx
 
 #: Set for the child before torch loads: torch must not load an installed torch_npu by itself (it fails without CANN),
 #: and scripted or compiled functions run as plain Python, so that their operators and lines are seen.
@@ -32,13 +32,14 @@ EngineName = Literal["virtual", "rehearse"]
 class Engine:
     """What runs the model: the engine's name, the interpreter it needs, and environment variables besides.
 
-    ``tracer``: ``dispatch``, or ``graph`` for what ``torch.compile`` with torchair makes of the model.
+    ``tracer``: ``dispatch``, or ``graph`` for what ``torch.compile`` with torchair makes of the model; ``onnx`` lists
+    ONNX files and needs no torch.
     """
 
     name: EngineName = "virtual"
     interpreter: str = sys.executable
     environment: dict[str, str] = field(default_factory=dict)
-    tracer: Literal["dispatch", "graph"] = "dispatch"
+    tracer: Literal["dispatch", "graph", "onnx"] = "dispatch"
 
 
 class Worker:
@@ -85,7 +86,7 @@ class Worker:
         """Operators that the real adapter has said, so far, that it leaves to the CPU."""
         return frozenset(self._messages.fallbacks if self._messages else ())
 
-    def scan(self, request: Scan, progress: Callable[[str], None]) -> Scanned:
+    def scan(self, request: Scan | ScanOnnx, progress: Callable[[str], None]) -> Scanned:
         """Trace a model. Raises the OpscanError that the child met."""
         reply = self._ask(request, progress)
         assert isinstance(reply, Scanned)

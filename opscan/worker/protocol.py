@@ -6,6 +6,7 @@ import msgspec
 
 from opscan.inventory import Inventory
 from opscan.loading.inputs import InputSpec
+from opscan.loading.onnx_reference import OnnxFileReference
 from opscan.loading.reference import PythonFileReference
 from opscan.substitution.interface import CheckResult, Match
 
@@ -28,6 +29,12 @@ class Scan(msgspec.Struct, tag="scan", frozen=True):
     inputs: tuple[InputSpec, ...]
     release: Release
     train: bool
+
+
+class ScanOnnx(msgspec.Struct, tag="scan-onnx", frozen=True):
+    """List the operators of an ONNX file."""
+
+    reference: OnnxFileReference
 
 
 class Check(msgspec.Struct, tag="check", frozen=True):
@@ -62,5 +69,5 @@ class Failed(msgspec.Struct, tag="failed", frozen=True):
     trace: str
 
 
-Request = Scan | Check
+Request = Scan | ScanOnnx | Check
 Reply = Progress | Scanned | Checked | Failed

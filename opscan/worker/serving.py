@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from opscan.errors import OpscanError
-from opscan.worker.protocol import Check, Checked, Failed, Progress, Release, Reply, Request, Scan, Scanned
+from opscan.worker.protocol import Check, Checked, Failed, Progress, Release, Reply, Request, Scan, Scanned, ScanOnnx
 
 
 def serve(requests: int, replies: int, engine: str, tracer_name: str) -> None:
@@ -29,7 +29,7 @@ def serve(requests: int, replies: int, engine: str, tracer_name: str) -> None:
     with os.fdopen(requests, "rb") as lines:
         for line in lines:
             request = decoder.decode(line)
-            if engine == "virtual":
+            if engine == "virtual" and not isinstance(request, ScanOnnx):
                 from opscan.worker.shield import shield_from_torch_npu
 
                 shield_from_torch_npu(request.release.torch_npu)
@@ -37,6 +37,8 @@ def serve(requests: int, replies: int, engine: str, tracer_name: str) -> None:
 
 
 def _tracer(engine: str, name: str) -> Any:
+    if name == "onnx":
+        return None
     if name == "graph":
         from opscan.probing.graph.tracer import GraphTracer
 
@@ -58,6 +60,8 @@ def _write_all(descriptor: int, data: bytes) -> None:
 
 def _answer(request: Request, tracer: Any, progress: Callable[[str], None]) -> Reply:
     try:
+        if isinstance(request, ScanOnnx):
+            return _scan_onnx(request, progress)
         return _scan(request, tracer, progress) if isinstance(request, Scan) else _check(request, tracer)
     except OpscanError as error:
         return Failed(type(error).__name__, error.message, error.hint, traceback.format_exc())
@@ -84,6 +88,15 @@ def _scan(request: Scan, tracer: Any, progress: Callable[[str], None]) -> Scanne
 
     options = _options(str(request.reference), request.release, request.train)
     return Scanned(tracer.trace(Recipe(build, path.parent), options, progress))
+
+
+def _scan_onnx(request: ScanOnnx, progress: Callable[[str], None]) -> Scanned:
+    from opscan.loading.onnx_file import load_onnx
+    from opscan.tracing.onnx_file import inventory_of
+
+    progress("reading the file")
+    loaded = load_onnx(request.reference)
+    return Scanned(inventory_of(loaded.model, request.reference.path, loaded.parameters, loaded.notes, progress))
 
 
 def _options(reference: str, release: Release, train: bool) -> Any:

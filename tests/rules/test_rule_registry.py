@@ -18,7 +18,8 @@ FILES = sorted(FOLDER.glob("ops*.py"))
 #: What ``opscan.verdict``, ``opscan.routes`` and ``opscan.tracing`` can give to a message.
 FACTS = {
     "operator", "dtypes", "release", "torch", "host_torch", "cann", "soc", "api", "parameter", "dtype", "detail",
-    "reason", "what", "answer", "factory", "opset", "exporter_torch",
+    "reason", "what", "answer", "factory", "opset", "exporter_torch", "inputs", "converted", "domains", "functions",
+    "output",
 }  # fmt: skip
 
 ALL = pytest.mark.parametrize("rule", RULES.values(), ids=RULES.keys())

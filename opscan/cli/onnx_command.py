@@ -1,0 +1,37 @@
+"""``opscan model.onnx``: the options that make sense for a file, which is judged for the offline route."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from opscan.assessment import Assessment, FailOn
+from opscan.errors import UsageError
+
+if TYPE_CHECKING:
+    from opscan.cli.scan_command import ScanArguments
+    from opscan.loading.onnx_reference import OnnxFileReference
+
+
+def assess_file(
+    reference: OnnxFileReference, arguments: ScanArguments, fail_on: FailOn, progress: Callable[[str], None]
+) -> Assessment:
+    """Raises UsageError for options that are about running a model: a file is read, not run."""
+    from opscan.scan import OnnxRequest, scan_onnx
+
+    given = {
+        "--input-shape": arguments.input_shape,
+        "--input": arguments.input,
+        "--train": arguments.train,
+        "--engine rehearse": arguments.engine == "rehearse",
+        "--probe require": arguments.probe == "require",
+        "--route graph": arguments.route == "graph",
+    }
+    meant = [option for option, is_given in given.items() if is_given]
+    if meant:
+        raise UsageError(
+            f"{meant[0]} does not go with an ONNX file: it is read, not run, and judged for the offline route.",
+            "Leave the option away, or scan the Python file that builds the model.",
+        )
+    request = OnnxRequest(arguments.torch_npu, arguments.cann, arguments.soc, fail_on)
+    return scan_onnx(reference, request, progress)
