@@ -57,4 +57,3 @@ class Work:
         with self._changed:
             self._closed = True
             self._changed.notify_all()
-
