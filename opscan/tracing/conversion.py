@@ -1,7 +1,8 @@
 """``Module.to``, ``.half()``, ``.to(bfloat16)`` on fake parameters.
 
 Stock ``Module._apply`` swaps a fake parameter's contents in place, which fails as soon as anything holds a weak
-reference to it. Here the module gets a new Parameter instead; parameters tied before stay tied.
+reference to it. Here the module gets a new Parameter instead; parameters tied before stay tied. Those of lazy modules
+have no elements to convert yet, and are made anew with their dtype.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.nn.parameter import is_lazy
 
 
 @contextmanager
@@ -46,6 +48,9 @@ def _convert(module: nn.Module, fn: Callable[[torch.Tensor], torch.Tensor], conv
     for name, parameter in module._parameters.items():
         if parameter is None:
             continue
+        if is_lazy(parameter):
+            module._parameters[name] = _lazily(parameter, fn)
+            continue
         if id(parameter) not in converted:
             with torch.no_grad():
                 new = fn(parameter)
@@ -55,5 +60,13 @@ def _convert(module: nn.Module, fn: Callable[[torch.Tensor], torch.Tensor], conv
             converted[id(parameter)] = (parameter, replacement)
         module._parameters[name] = converted[id(parameter)][1]
     for name, buffer in module._buffers.items():
-        if buffer is not None:
+        if buffer is not None and is_lazy(buffer):
+            module._buffers[name] = _lazily(buffer, fn)
+        elif buffer is not None:
             module._buffers[name] = fn(buffer)
+
+
+def _lazily(tensor: Any, fn: Callable[[torch.Tensor], torch.Tensor]) -> Any:
+    with torch.no_grad():
+        dtype = fn(torch.empty(0, dtype=tensor.dtype)).dtype
+    return tensor if dtype is tensor.dtype else type(tensor)(requires_grad=tensor.requires_grad, dtype=dtype)

@@ -17,6 +17,7 @@ from typing import Any
 import torch
 from torch import nn
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch.nn.parameter import is_lazy
 
 from opscan.errors import OpscanError
 from opscan.inventory import Attempt, Inventory, Trace
@@ -24,10 +25,12 @@ from opscan.tracing import values, virtual_npu
 from opscan.tracing.adapter import install
 from opscan.tracing.assumptions import Assumptions
 from opscan.tracing.autocast import autocasting
+from opscan.tracing.control_flow import plain_control_flow
 from opscan.tracing.conversion import untied_conversion
 from opscan.tracing.execution import Execution
 from opscan.tracing.host import composite_key, kernels_in_process
 from opscan.tracing.interface import Recipe, TraceOptions
+from opscan.tracing.lazy_modules import lazy_modules_on
 from opscan.tracing.process_state import restored
 from opscan.tracing.python_values import answered
 from opscan.tracing.recorder import Recorder
@@ -126,6 +129,8 @@ class _Run:
             stack.enter_context(redirected(self.recorder))
             stack.enter_context(answered(self.recorder))
             stack.enter_context(untied_conversion())
+            stack.enter_context(lazy_modules_on(self.device))
+            stack.enter_context(plain_control_flow())
             try:
                 self._run()
             except BaseException as error:  # sys.exit and KeyboardInterrupt too are the model's own here
@@ -150,7 +155,7 @@ class _Run:
 
     def _count(self, model: Any) -> None:
         if isinstance(model, nn.Module):
-            self.parameters = sum(p.numel() for p in model.parameters())
+            self.parameters = sum(p.numel() for p in model.parameters() if not is_lazy(p))
 
     def _to_device(self, tensor: torch.Tensor) -> torch.Tensor:
         moved = tensor.to(self.device)

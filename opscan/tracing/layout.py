@@ -26,6 +26,9 @@ _SECOND_DTYPE = {
     "aten::native_dropout": "uint8",
 }
 
+#: Windows that the device gives as integers where the call names no dtype: stock torch gives the default dtype.
+_INTEGER_WINDOWS = frozenset({"aten::hann_window", "aten::hamming_window", "aten::bartlett_window"})
+
 #: Operators that raise for an input whose strides are those of a channels-last format ("Only Contiguous is supported
 #: for creating a npu tensor"), however it came by them: an NHWC tensor seen as NCHW. Others give a contiguous result.
 _REFUSES_CHANNELS_LAST = frozenset({"aten::gelu", "aten::softplus_backward"})
@@ -61,8 +64,10 @@ def dtype_on_device(tensor: torch.Tensor) -> str | None:
     return getattr(tensor, _NAME, None)
 
 
-def as_the_device_lays_out(func: Any, args: Any, out: Any, device: str) -> Any:
+def as_the_device_lays_out(func: Any, args: Any, kwargs: Any, out: Any, device: str) -> Any:
     """Results with the strides and dtypes that the device would give them."""
+    if func._schema.name in _INTEGER_WINDOWS and kwargs.get("dtype") is None and out.device.type == device != "cpu":
+        setattr(out, _NAME, "int64")
     if func.is_view and isinstance(out, torch.Tensor) and (dtype := dtype_on_device(args[0])) is not None:
         setattr(out, _NAME, dtype)
     if device == "cpu" or func.is_view or func._schema.is_mutable or func._schema.name in _KEEPS_STRIDES:

@@ -25,6 +25,8 @@ from opscan.tracing.written_views import SHOWN_VIEWS, WrittenViews, is_saving
 class Recorder(RecordingMode):
     """Records on fake tensors, and keeps what is known of their values; see :class:`RecordingMode`."""
 
+    own_tensors = (FakeTensor,)
+
     def __init__(
         self,
         device: torch.device,
@@ -74,7 +76,7 @@ class Recorder(RecordingMode):
             # The operator at which a trace ends is the one that a user must know of.
             self.record(func, args, kwargs, inputs, ())
             raise
-        out = as_the_device_lays_out(func, args, out, self.device.type)
+        out = as_the_device_lays_out(func, args, kwargs, out, self.device.type)
         if self._sink is None:
             values.propagate(func, args, kwargs, inputs, out)
         if not self._is_hidden(func, inputs, out):

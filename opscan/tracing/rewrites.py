@@ -68,14 +68,19 @@ def contiguous(
 
 
 def fft_shift(recorder: Recorder, registered: Registered, self: torch.Tensor, dim: Any = None) -> torch.Tensor:
-    """Complex numbers are rolled as pairs of bits: a view of another dtype, then ``roll`` on int64."""
+    """Complex numbers are rolled as pairs of bits: a view of another dtype, then ``roll`` on int64, which has no
+    derivative: raises NotImplementedError where one is needed, as the adapter raises.
+    """
     dims = list(range(self.dim())) if dim is None else [dim] if isinstance(dim, int) else list(dim)
     shifts = [self.shape[d] // 2 for d in dims]
     if not self.is_complex():
         return torch.ops.aten.roll.default(self, shifts, dims)  # type: ignore[no-any-return]
+    seen = torch.ops.aten.view.default(self, list(self.shape))
     with recorder.paused():
         out, bits = self.new_empty(self.shape), self.new_empty(self.shape, dtype=torch.int64)
     recorder.emit("aten::roll", [bits], [bits], (("shifts", repr(shifts)), ("dims", repr(dims))))
+    if torch.is_grad_enabled() and seen.requires_grad:
+        raise NotImplementedError("torch_npu has no derivative for a shift of complex numbers, and raises")
     return out
 
 

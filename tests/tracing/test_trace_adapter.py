@@ -316,6 +316,42 @@ def test_what_the_adapter_raises_for_ends_the_trace(trace: Trace, module: str, w
     assert "aten::_pack_padded_sequence" in found.names()
 
 
+def test_a_shift_of_complex_numbers_has_no_derivative(trace: Trace) -> None:
+    source = """
+    def build_model():
+        return torch.fft.fftshift
+    def example_inputs():
+        return (torch.randn(4, 4, dtype=torch.complex64, requires_grad={needed}),)
+    """
+    assert trace(source.replace("{needed}", "False")).names() == ["aten::view", "aten::roll"]
+    found = trace(source.replace("{needed}", "True"), train=True)
+    assert found.names() == ["aten::view", "aten::roll"]
+    assert "no derivative for a shift of complex numbers" in found.inventory.trace.unseen[0]
+
+
+def test_a_condition_reads_its_predicate_and_runs_one_branch(trace: Trace) -> None:
+    expression = "torch.cond(x.sum() > 0, lambda a: a.sin(), lambda a: a.cos(), (x,))"
+    found = trace(f"def build_model():\n    return lambda x: {expression}", "4")
+    assert found.names() == ["aten::sum", "aten::gt.Scalar", "aten::_local_scalar_dense", "aten::cos"]
+    assert [f.rule for f in found.findings()] == ["OPS603"]
+
+
 def test_one_hot_fills_two_values(trace: Trace) -> None:
     found = trace("def build_model():\n    return lambda x: F.one_hot(x, 4)", "3:int64")
     assert counts(found, "forward") == {"aten::fill_.Scalar": 2}
+
+
+@pytest.mark.parametrize(
+    ("window", "options", "dtype"),
+    [
+        ("hann", "", "int64"),
+        ("hamming", ", periodic=False", "int64"),
+        ("bartlett", "", "int64"),
+        ("blackman", "", "float32"),
+        ("hann", ", dtype=torch.float32", "float32"),
+    ],
+)
+def test_windows_are_integers_where_no_dtype_is_named(trace: Trace, window: str, options: str, dtype: str) -> None:
+    call = f"torch.{window}_window(8, device=x.device{options}) * x"
+    found = trace(f"def build_model():\n    return lambda x: {call}", "8")
+    assert found.only("aten::mul.Tensor").dtypes == (dtype, "float32")
