@@ -21,7 +21,7 @@ from opscan.probing.comparison.contracts import (
 )
 from opscan.probing.comparison.figures import Figures, figures
 from opscan.probing.comparison.reference import Reference
-from opscan.probing.comparison.tolerance import tolerances
+from opscan.probing.comparison.tolerance import reduced_precision, tolerances
 from opscan.probing.protocol import Errors
 
 #: The device may be as far off as the CPU in the same dtype, times this: values for which the dtype itself is too
@@ -130,8 +130,14 @@ def _number(reference: Reference, at: int, actual: Tensor, form: _Part) -> _Part
     if reference.sample.ties and reference.sample.operator._schema.name.partition("::")[2].startswith(_WRITING):
         return _Part(note="not compared: several values are written to one place")
     rtol, atol = tolerances(actual.dtype, reference.terms)
-    return _Part(figures(expected, actual, rtol, atol, _allowed(reference, at, rtol, atol)), (rtol, atol))
+    found = figures(expected, actual, rtol, atol, _allowed(reference, at, rtol, atol))
+    reduced = reduced_precision(reference.sample.operator, actual.dtype, _magnitude(expected)) if found.outside else 0.0
+    if reduced and not (again := figures(expected, actual, rtol, atol, reduced)).outside:
+        return _Part(again, (rtol, atol), f"result {at} is as precise as HF32, not as float32: {_HF32_ADVICE}")
+    return _Part(found, (rtol, atol))
 
+
+_HF32_ADVICE = "torch.npu.conv.allow_hf32 = False computes convolutions in float32"
 
 _WRITING = ("index_put", "_index_put", "_unsafe_index_put", "scatter", "index_copy", "put")
 

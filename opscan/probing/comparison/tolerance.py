@@ -44,6 +44,19 @@ def tolerances(dtype: torch.dtype, terms: int = 1) -> tuple[float, float]:
     return rtol * wider, atol * wider
 
 
+#: HF32 has 11 bits of mantissa (Ascend's documentation of ``--allow_hf32``): two rounded factors are off by 2**-11
+#: together, and a sum of products by less than twice that of its largest element.
+_HF32 = 2.0**-10
+
+
+def reduced_precision(operator: Any, dtype: torch.dtype, largest: float) -> float:
+    """What a convolution in float32 may be off by where the device computes it in HF32, as torch_npu has it by default
+    (``torch.npu.conv.allow_hf32``); 0 for everything else. ``largest`` is the largest element of the result.
+    """
+    base = operator._schema.name.partition("::")[2].rstrip("_")
+    return _HF32 * largest if base in _CONVOLUTIONS and dtype == torch.float32 else 0.0
+
+
 def terms(operator: Any, args: tuple[Any, ...], inputs: list[Tensor], results: list[Tensor]) -> int:
     """How many terms may be behind one element of a result; at least 1."""
     base = operator._schema.name.partition("::")[2].rstrip("_")

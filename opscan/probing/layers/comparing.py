@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -39,16 +40,33 @@ def compare_layers(
     locate = SourceLocator(recipe.root, os.path.dirname(torch.__file__))
     watch = Watch(copies, locate)
     put = _placement(device)
-    with WithoutChance() as chance, watch.following(), torch.set_grad_enabled(train):
-        torch.manual_seed(seed)
-        out = copies.device_model(*tree_map(put, copies.args), **tree_map(put, copies.kwargs))
+    with _in_float32() as narrowed:
+        with WithoutChance() as chance, watch.following(), torch.set_grad_enabled(train):
+            torch.manual_seed(seed)
+            out = copies.device_model(*tree_map(put, copies.args), **tree_map(put, copies.kwargs))
+        gradients = departing_gradients(copies, out) if train else ()
     departs = [layer for layer in watch.layers if layer.status == "departs"]
-    gradients = departing_gradients(copies, out) if train else ()
     notes = [*copies.notes, *(("dropout was off: it draws random numbers",) if chance.silenced else ())]
+    if narrowed:
+        notes.append("HF32 was off: convolutions in float32 were computed in it")
     return LayerReport(
         type(copies.device_model).__name__, device, train, tuple(watch.layers),
         departs[0] if departs else None, gradients, tuple(notes),
     )  # fmt: skip
+
+
+@contextmanager
+def _in_float32() -> Iterator[bool]:
+    """torch_npu computes convolutions in HF32 unless told otherwise, which rounds more than their dtype explains."""
+    convolutions = getattr(getattr(torch, "npu", None), "conv", None)
+    before = bool(getattr(convolutions, "allow_hf32", False))
+    if convolutions is not None and before:
+        convolutions.allow_hf32 = False
+    try:
+        yield before
+    finally:
+        if convolutions is not None and before:
+            convolutions.allow_hf32 = True
 
 
 def _placement(device: str) -> Callable[[Any], Any]:

@@ -48,6 +48,8 @@ def _counts(name: str) -> Fill:
 
 def _repeats(draft: Draft) -> None:
     """Repetitions whose sum is the size of the result, where that was given."""
+    if not draft.has("repeats"):
+        return
     draft.draw("repeats", "counts")
     total, count = draft.other("output_size"), prod(draft.shape("repeats"))
     if total is not None and count:

@@ -268,3 +268,26 @@ def test_complex_results_are_compared() -> None:
     one = sample("aten::_fft_r2c", ("self", "float32", (16,)), dim=[0], normalization=0, onesided=True)
     assert compared(one).passed
     assert not compared(one, lambda results: [results[0] + 0.01j]).passed
+
+
+CONVOLUTION = {
+    "stride": [1, 1], "padding": [0, 0], "dilation": [1, 1], "transposed": False, "output_padding": [0, 0], "groups": 1,
+}  # fmt: skip
+
+
+def test_a_convolution_in_hf32_passes_and_is_told() -> None:
+    tensors = (("input", "float32", (2, 8, 9, 9)), ("weight", "float32", (4, 8, 3, 3)))
+    one = sample("aten::convolution", *tensors, **CONVOLUTION)
+
+    def hf32(tensor: Tensor) -> Tensor:
+        bits = tensor.view(torch.int32)
+        return ((bits + 0x800) & ~0xFFF).view(torch.float32)  # 11 bits of mantissa
+
+    narrow = torch.nn.functional.conv2d(hf32(one.args[0]), hf32(one.args[1]))
+    found = compare(reference_of(one), [narrow])
+    assert found.passed
+    assert "as precise as HF32" in found.note
+    half = torch.nn.functional.conv2d(one.args[0].bfloat16(), one.args[1].bfloat16()).float()
+    assert not compare(reference_of(one), [half]).passed
+    product = sample(*MM)
+    assert not compare(reference_of(product), [hf32(product.args[0]) @ hf32(product.args[1])]).passed

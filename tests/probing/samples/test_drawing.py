@@ -68,6 +68,7 @@ CALLS = [
     call("aten::max_unpool2d", f32("self", 2, 3, 4, 4), i64("indices", 2, 3, 4, 4), output_size=[8, 8]),
     call("aten::bincount", i64("self", 20)),
     call("aten::repeat_interleave.Tensor", i64("repeats", 7), output_size=30),
+    call("aten::repeat_interleave.self_int", f32("self", 3, 4), repeats=2, dim=1),
     call("aten::linalg_cholesky_ex", f32("self", 4, 4)),
     call("aten::linalg_inv_ex", f32("A", 2, 5, 5)),
     call("aten::linalg_lu_solve", f32("LU", 4, 4), ("pivots", "int32", (4,)), f32("B", 4, 2)),
