@@ -32,6 +32,9 @@ class RecordingMode(TorchDispatchMode):
     once more to see them; None for any other operator.
     """
 
+    #: Kinds of tensors with a dispatch of their own that are the recorder's.
+    own_tensors: tuple[type, ...] = ()
+
     def __init__(self, device: torch.device, locator: SourceLocator, parts_of: Callable[[Any], Any]) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.device = device
@@ -49,6 +52,8 @@ class RecordingMode(TorchDispatchMode):
         self._views: set[str] = set()
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if not all(issubclass(kind, self.own_tensors) for kind in types):
+            return NotImplemented  # a tensor of the model's own kind first says what it is made of
         with self._one_at_a_time:
             return self.dispatch(func, args, kwargs or {})
 

@@ -8,10 +8,10 @@ _CPU = torch.device("cpu")
 
 
 def is_opaque(tensor: torch.Tensor) -> bool:
-    """Whether a tensor's values do not lie in memory as numbers of its dtype: sparse, quantized, nested, or in a format
-    of the device's that takes less room than its shape.
+    """Whether a tensor's values do not lie in memory as numbers of its dtype: sparse, quantized, nested, of a kind made
+    of other tensors, or in a format of the device's that takes less room than its shape.
     """
-    if tensor.layout is not torch.strided or tensor.is_quantized or tensor.is_nested:
+    if not _has_memory(tensor) or tensor.is_quantized:
         return True
     return tensor.device.type not in ("cpu", "meta") and tensor.untyped_storage().nbytes() < _bytes_spanned(tensor)
 
@@ -45,6 +45,12 @@ def on_host(tensor: torch.Tensor) -> torch.Tensor:
 
 def address(tensor: torch.Tensor) -> int:
     """What identifies the memory of a tensor; 0 where it has none of its own."""
-    if tensor.layout is not torch.strided or tensor.is_nested or tensor.device.type == "meta":
+    if not _has_memory(tensor) or tensor.device.type == "meta":
         return 0
     return tensor.untyped_storage().data_ptr()
+
+
+def _has_memory(tensor: torch.Tensor) -> bool:
+    if tensor.layout is not torch.strided or tensor.is_nested:
+        return False
+    return type(tensor).__torch_dispatch__ is torch._C._disabled_torch_dispatch_impl

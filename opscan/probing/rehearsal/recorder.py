@@ -12,7 +12,7 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 from opscan.inventory import KernelLaunch, Observed
 from opscan.probing.rehearsal.construction import Construction
 from opscan.probing.rehearsal.knowledge import Knowledge, Value
-from opscan.probing.rehearsal.refusals import in_one_line, result_behind, shaped_like
+from opscan.probing.rehearsal.refusals import has_kernel, in_one_line, is_wrong, result_behind, shaped_like
 from opscan.probing.rehearsal.shadow import Expected, Shadow
 from opscan.probing.simulator.events import Copy, Event, Synchronised
 from opscan.tracing.crossing import strays_among
@@ -48,6 +48,8 @@ class RehearsalRecorder(RecordingMode):
         self.shadow = shadow
         self._runtime = runtime
         self.construction = construction
+        #: What the adapter said to an operator that no device has a kernel for.
+        self.refusal: BaseException | None = None
         self._doubtful: list[Any] = []
 
     supports_higher_order_operators = True
@@ -74,14 +76,16 @@ class RehearsalRecorder(RecordingMode):
         if func._schema.is_mutable:
             self.shadow.compute(expected, func, args, kwargs, ())
         out, raised = self._called(func, args, kwargs, inputs, expected)
-        observed = self._observed(raised)
+        events = self._runtime.drain()
         self.shadow.compute(expected, func, args, kwargs, out)
+        if expected.error is not None and is_wrong(func, args, kwargs, expected):
+            raise expected.error
         if (kinds := expected.other_kind(out)) is not None:
             expected_dtype, dtype = map(dtype_name, kinds)
             self._tell("OPS608", {"operator": qualified(func), "expected": expected_dtype, "dtype": dtype})
-        out = self.shadow.settle(func, out, expected)
+        out = self.shadow.settle(func, out, expected, _reads_back(events))
         self._note(func, args, kwargs, expected, out)
-        self.record(func, args, kwargs, inputs, out, observed)
+        self.record(func, args, kwargs, inputs, out, _observed(events, raised))
         return out
 
     def forget_doubtful(self) -> None:
@@ -105,16 +109,24 @@ class RehearsalRecorder(RecordingMode):
             found = self._behind(func, args, kwargs, expected)
             if found is not None:
                 return found[0], in_one_line(error)
-            if expected.computed:  # the operator at which a rehearsal ends is the one that a user must know of
-                self.record(func, args, kwargs, inputs, (), self._observed(in_one_line(error)))
-            if expected.error is None:  # where a rehearsal ends is what a user must know of
-                key = self.record(func, args, kwargs, inputs, (), self._observed(in_one_line(error)))
-                if key is not None and not expected.computed:
-                    self._doubtful.append(key)
-            raise expected.error or error from error
+            if expected.error is not None and has_kernel(expected):
+                raise expected.error from error
+            self._ends(func, args, kwargs, inputs, expected, error)
+            raise
         finally:
             if blind:
                 self._runtime.copy_limit(None)
+
+    def _ends(
+        self, func: Any, args: Any, kwargs: Any, inputs: list[torch.Tensor], expected: Expected, error: Exception
+    ) -> None:
+        """The operator at which a rehearsal ends is the one that a user must know of."""
+        observed = _observed(self._runtime.drain(), in_one_line(error))
+        key = self.record(func, args, kwargs, inputs, (), observed)
+        if not has_kernel(expected):
+            self.refusal = error
+        elif key is not None and not expected.computed:
+            self._doubtful.append(key)
 
     def _behind(self, func: Any, args: Any, kwargs: Any, expected: Expected) -> tuple[Any] | None:
         """What to go on with behind a refused call; None where nothing would do."""
@@ -127,7 +139,7 @@ class RehearsalRecorder(RecordingMode):
     def _looked_at(self, func: Any, args: Any, kwargs: Any, inputs: list[torch.Tensor]) -> Any:
         self._runtime.discard()
         out = func(*args, **kwargs)
-        self.record(func, args, kwargs, inputs, out, self._observed(""))
+        self.record(func, args, kwargs, inputs, out, _observed(self._runtime.drain(), ""))
         return out
 
     def _on_host(self, func: Any, args: Any, kwargs: Any, inputs: list[torch.Tensor]) -> Any:
@@ -150,18 +162,6 @@ class RehearsalRecorder(RecordingMode):
 
     # --- what is written down -------------------------------------------------------------------------------
 
-    def _observed(self, raised: str) -> Observed | None:
-        """None where the adapter raised behind a value that it read back from the device: nothing had computed it."""
-        events = self._runtime.drain()
-        if raised and any(isinstance(e, Copy) and e.direction == "D2H" for e in events):
-            return None
-        return Observed(
-            launches=tuple(e for e in events if isinstance(e, KernelLaunch)),
-            copies=tuple(e.direction for e in events if isinstance(e, Copy) and e.direction in ("H2D", "D2H")),
-            synchronised=any(isinstance(e, Synchronised) for e in events),
-            raised=raised,
-        )
-
     def _note(self, func: Any, args: Any, kwargs: Any, expected: Expected, out: Any) -> None:
         """What a user should know of a call besides its verdict."""
         if not self.running or self._paused:
@@ -180,6 +180,31 @@ class RehearsalRecorder(RecordingMode):
         if value is Value.CONSTANT or not (what := _asked(func, args, kwargs)):
             return
         self.assumed(what, "zeros" if value is Value.UNKNOWN else "the sample input's own value")
+
+
+#: Kernels whose results have a size that the host asks for: on a simulated device it is the largest possible.
+_SIZED_BY_DATA = ("aclnnNonzero", "aclnnMaskedSelect", "aclnnUnique", "GE NonZero", "GE MaskedSelect", "GE Unique")
+
+
+def _reads_back(events: tuple[Event, ...]) -> bool:
+    """Whether the adapter learnt a value or a size that a kernel should have computed."""
+    return any(
+        (isinstance(event, Copy) and event.direction == "D2H")
+        or (isinstance(event, KernelLaunch) and event.api.startswith(_SIZED_BY_DATA))
+        for event in events
+    )
+
+
+def _observed(events: tuple[Event, ...], raised: str) -> Observed | None:
+    """None where the adapter raised behind a value that it read back from the device: nothing had computed it."""
+    if raised and _reads_back(events):
+        return None
+    return Observed(
+        launches=tuple(e for e in events if isinstance(e, KernelLaunch)),
+        copies=tuple(e.direction for e in events if isinstance(e, Copy) and e.direction in ("H2D", "D2H")),
+        synchronised=any(isinstance(e, Synchronised) for e in events),
+        raised=raised,
+    )
 
 
 def _asked(func: Any, args: Any, kwargs: Any) -> str:

@@ -17,12 +17,37 @@ def shaped_like(func: Any, args: Any, kwargs: Any) -> Any:
     on any device.
     """
     try:
-        arguments, options = tree_map_only(torch.Tensor, lambda t: t.to("meta"), (args, kwargs))
-        if "device" in options:
-            options["device"] = "meta"
-        return func(*arguments, **options)
+        return _on_meta(func, args, kwargs)
     except Exception:
         return None
+
+
+def _on_meta(func: Any, args: Any, kwargs: Any) -> Any:
+    arguments, options = tree_map_only(torch.Tensor, lambda t: t.to("meta"), (args, kwargs))
+    if "device" in options:
+        options["device"] = "meta"
+    return func(*arguments, **options)
+
+
+def has_kernel(expected: Expected) -> bool:
+    """Whether an operator that the adapter refused can be computed anywhere."""
+    return not isinstance(expected.error, NotImplementedError)
+
+
+def is_wrong(func: Any, args: Any, kwargs: Any, expected: Expected) -> bool:
+    """Whether the shapes of a call that the adapter let pass fit on no device: the CPU refuses them, and the operator's
+    shape function does. The simulated kernel behind the adapter looks at nothing. Dtypes are each device's own matter.
+    """
+    if not isinstance(expected.error, (RuntimeError, ValueError)) or not has_kernel(expected):
+        return False
+    try:
+        _on_meta(func, args, kwargs)
+    except (NotImplementedError, TypeError):
+        return False
+    except Exception as error:
+        messages = f"{expected.error} {error}".lower()
+        return not any(word in messages for word in ("type", "meta", "not implemented", "not supported"))
+    return False
 
 
 def result_behind(func: Any, expected: Expected, like: Any, device: torch.device) -> tuple[Any] | None:

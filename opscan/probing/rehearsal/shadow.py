@@ -107,6 +107,8 @@ class Shadow:
         began = time.monotonic()
         try:
             self._run(func, args, kwargs, expected)
+        except RecursionError:
+            raise
         except Exception as error:  # no CPU kernel, or the call is wrong on any device
             expected.error = error
         self._spent += time.monotonic() - began
@@ -138,8 +140,10 @@ class Shadow:
             expected.leaves = list(results)
         expected.computed = True
 
-    def settle(self, func: Any, out: Any, expected: Expected) -> Any:
-        """Write what was computed into the memory of the results; results of another shape are replaced."""
+    def settle(self, func: Any, out: Any, expected: Expected, read_back: bool = False) -> Any:
+        """Write what was computed into the memory of the results. Those whose shape depends on data are replaced: also
+        those of a call in which values of the device were ``read_back``.
+        """
         leaves, spec = tree_flatten(out)
         if not expected.computed:
             self._leave(func, [*leaves, *expected.written])
@@ -148,7 +152,7 @@ class Shadow:
         for tensor, value in changed:
             on_host(tensor).copy_(value)
         written = {address(tensor) for tensor, _ in expected.mutated} - {0}
-        may_resize = torch.Tag.dynamic_output_shape in func.tags
+        may_resize = read_back or torch.Tag.dynamic_output_shape in func.tags
         values = [*expected.leaves, *([None] * len(leaves))]
         settled = [self._settled(leaf, v, written, may_resize) for leaf, v in zip(leaves, values, strict=False)]
         self.knowledge.learn([tensor for tensor, _ in expected.mutated], expected.value)

@@ -66,7 +66,7 @@ class RehearsalTracer:
             on_device_only = run.fails_on_the_device_only()
             if not on_device_only:
                 run.recorder.forget_doubtful()
-            if on_device_only or run.is_partial():
+            if on_device_only or run.is_partial() or run.error is run.recorder.refusal:
                 return run.inventory(run.error, on_device_only)
         raise model_error(run.error, run.locator, run.stage, run.shapes) from run.error
 
