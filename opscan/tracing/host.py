@@ -60,3 +60,8 @@ def is_a_view(func: Any) -> bool:
     (``transpose_``).
     """
     return bool(func.is_view) or torch.Tag.inplace_view in func.tags
+
+
+def has_own_dispatch(kind: type) -> bool:
+    """Whether tensors of a class decide themselves what an operator does with them: those made of other tensors."""
+    return getattr(kind, "__torch_dispatch__", None) is not torch._C._disabled_torch_dispatch_impl

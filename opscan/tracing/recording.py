@@ -17,7 +17,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from opscan.inventory import Finding, Location, Observed, OpCall, TensorSpec
-from opscan.tracing.host import is_a_view
+from opscan.tracing.host import has_own_dispatch, is_a_view
 from opscan.tracing.signature import arguments, qualified, specs
 from opscan.tracing.source import SourceLocator
 from opscan.tracing.whereabouts import Whereabouts
@@ -52,7 +52,7 @@ class RecordingMode(TorchDispatchMode):
         self._views: set[str] = set()
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if not all(issubclass(kind, self.own_tensors) for kind in types):
+        if any(has_own_dispatch(kind) and not issubclass(kind, self.own_tensors) for kind in types):
             return NotImplemented  # a tensor of the model's own kind first says what it is made of
         with self._one_at_a_time:
             return self.dispatch(func, args, kwargs or {})

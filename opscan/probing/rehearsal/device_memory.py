@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import torch
 
+from opscan.tracing.host import has_own_dispatch
+
 _CPU = torch.device("cpu")
 
 
@@ -53,4 +55,4 @@ def address(tensor: torch.Tensor) -> int:
 def _has_memory(tensor: torch.Tensor) -> bool:
     if tensor.layout is not torch.strided or tensor.is_nested:
         return False
-    return type(tensor).__torch_dispatch__ is torch._C._disabled_torch_dispatch_impl
+    return not has_own_dispatch(type(tensor))

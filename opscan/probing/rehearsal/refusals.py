@@ -35,9 +35,12 @@ def has_kernel(expected: Expected) -> bool:
 
 
 def is_wrong(func: Any, args: Any, kwargs: Any, expected: Expected) -> bool:
-    """Whether the shapes of a call that the adapter let pass fit on no device: the CPU refuses them, and the operator's
-    shape function does. The simulated kernel behind the adapter looks at nothing. Dtypes are each device's own matter.
+    """Whether a call that the adapter let pass is wrong on any device: indices beyond the end, or shapes that neither the
+    CPU nor the operator's shape function takes. The simulated kernel behind the adapter looks at nothing. Dtypes are
+    each device's own matter.
     """
+    if isinstance(expected.error, IndexError) or "out of bounds" in str(expected.error):
+        return True
     if not isinstance(expected.error, (RuntimeError, ValueError)) or not has_kernel(expected):
         return False
     try:

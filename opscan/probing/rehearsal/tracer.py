@@ -21,6 +21,7 @@ from opscan.errors import OpscanError
 from opscan.inventory import Attempt, Inventory, Trace
 from opscan.probing.rehearsal.construction import Construction
 from opscan.probing.rehearsal.knowledge import Knowledge, Value
+from opscan.probing.rehearsal.printing import printed_from_memory
 from opscan.probing.rehearsal.recorder import RehearsalRecorder
 from opscan.probing.rehearsal.shadow import Shadow
 from opscan.probing.rehearsal.sizes import memory_budget
@@ -110,6 +111,7 @@ class _Run:
             stack.enter_context(self.recorder)
             stack.enter_context(threads_followed(self.recorder))
             stack.enter_context(redirected(self.recorder))
+            stack.enter_context(printed_from_memory(self.device))
             try:
                 self._run()
             except BaseException as error:  # sys.exit and KeyboardInterrupt too are the model's own here
