@@ -9,8 +9,8 @@ import msgspec
 
 from opscan import __version__, errors
 from opscan.errors import OpscanError
-from opscan.loading.inputs import InputSpec
-from opscan.loading.reference import PythonFileReference
+from opscan.loading.inputs import Input
+from opscan.loading.reference import Reference
 from opscan.measure import Npus, reach
 from opscan.probing.layers.report import LayerReport, NoLayers
 from opscan.probing.probe import NoNpu
@@ -38,8 +38,8 @@ class Layered(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def compare_model(
-    reference: PythonFileReference,
-    inputs: tuple[InputSpec, ...],
+    reference: Reference,
+    inputs: tuple[Input, ...],
     train: bool,
     npus: Npus,
     limit: float,

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from opscan import __version__
 from opscan.inventory import Inventory
-from opscan.loading.inputs import InputSpec
-from opscan.loading.reference import PythonFileReference
+from opscan.loading.inputs import Input
+from opscan.loading.reference import Reference
 from opscan.matrix.query import Matrix
 from opscan.measure import Npus, reach, target_of, try_signatures
 from opscan.probing.probed import Probed, summarise
@@ -24,8 +24,8 @@ Progress = Callable[[str], None]
 class ProbeRequest:
     """What the command line asked for."""
 
-    reference: PythonFileReference
-    inputs: tuple[InputSpec, ...] = ()
+    reference: Reference
+    inputs: tuple[Input, ...] = ()
     train: bool = False
     npus: Npus = field(default_factory=Npus)
 

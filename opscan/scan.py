@@ -11,9 +11,9 @@ from opscan.assessment import Assessment, FailOn, Substitution
 from opscan.engine import EngineChoice, choose
 from opscan.errors import LoadError, MatrixError, ModelError, OpscanError
 from opscan.inventory import Attempt, OpCall
-from opscan.loading.inputs import InputSpec
+from opscan.loading.inputs import Input
 from opscan.loading.onnx_reference import OnnxFileReference
-from opscan.loading.reference import PythonFileReference
+from opscan.loading.reference import Reference
 from opscan.matrix.query import Matrix
 from opscan.matrix.releases import installed_torch, resolve_target
 from opscan.measure import ProbeChoice, measure
@@ -34,8 +34,8 @@ _REPLACEABLE = ("OPS104", "OPS106", "OPS107", "OPS202")
 class ScanRequest:
     """What the command line asked for. None for a part of the target takes its default."""
 
-    reference: PythonFileReference
-    inputs: tuple[InputSpec, ...] = ()
+    reference: Reference
+    inputs: tuple[Input, ...] = ()
     torch_npu: str | None = None
     cann: str | None = None
     soc: str | None = None
@@ -115,7 +115,8 @@ def scan_with(
     target, warnings = _target(request)
     matrix = Matrix.load(target)
     release = release_for(matrix)
-    inventory = worker.scan(Scan(request.reference, request.inputs, release, request.train), progress).inventory
+    scanned = worker.scan(Scan(request.reference, request.inputs, release, request.train), progress)
+    inventory = scanned.inventory
     trace = replace(inventory.trace, attempts=(*attempts, *inventory.trace.attempts))
     inventory = replace(inventory, trace=trace)
     measurements = measure(inventory.calls, request.probe, target, progress)
@@ -125,7 +126,9 @@ def scan_with(
     progress("judging operators")
     judged = judge_calls(inventory, matrix, measurements.by_key)
     substitutions = _Substitutions(worker, matrix, release, progress).find(judged)
-    return assemble(inventory, matrix, judged, substitutions, request.fail_on, warnings + measurements.notes)
+    return assemble(
+        inventory, matrix, judged, substitutions, request.fail_on, warnings + scanned.notes + measurements.notes
+    )
 
 
 def release_for(matrix: Matrix) -> Release:

@@ -54,6 +54,8 @@ def scan(
     model: options.Model,
     input_shape: options.InputShapes = None,
     input: options.Inputs = None,
+    arg: options.Arguments = None,
+    trust: options.Trust = False,
     train: options.Train = False,
     torch_npu: options.TorchNpu = None,
     cann: options.Cann = None,
@@ -102,6 +104,8 @@ def scan(
         html,
         json,
         lang,
+        arguments=tuple(arg or ()),
+        trust=trust,
     )
     raise typer.Exit(guarded(lambda: run(arguments), debug))
 
@@ -111,6 +115,8 @@ def rehearse(
     model: Annotated[str | None, typer.Argument(help="A Python file that builds the model.")] = None,
     input_shape: options.InputShapes = None,
     input: options.Inputs = None,
+    arg: options.Arguments = None,
+    trust: options.Trust = False,
     train: options.Train = False,
     setup: Annotated[
         str | None,
@@ -168,6 +174,8 @@ def rehearse(
                 json,
                 lang,
                 route,
+                tuple(arg or ()),
+                trust,
             )
         )
 
@@ -187,6 +195,8 @@ def probe(
     model: options.Model,
     input_shape: options.InputShapes = None,
     input: options.Inputs = None,
+    arg: options.Arguments = None,
+    trust: options.Trust = False,
     train: options.Train = False,
     device: Annotated[
         str, typer.Option("--device", metavar="0,1", help="NPUs to use, by number; one process each.")
@@ -240,7 +250,18 @@ def probe(
     from opscan.cli.probe_command import ProbeArguments, run
 
     arguments = ProbeArguments(
-        model, tuple(input_shape or ()), tuple(input or ()), train, device, time_limit, python, fresh, layers, json
+        model,
+        tuple(input_shape or ()),
+        tuple(input or ()),
+        train,
+        device,
+        time_limit,
+        python,
+        fresh,
+        layers,
+        json,
+        tuple(arg or ()),
+        trust,
     )
     raise typer.Exit(guarded(lambda: run(arguments), debug))
 

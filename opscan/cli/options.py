@@ -6,10 +6,28 @@ from typing import Annotated
 
 import typer
 
-Model = Annotated[str, typer.Argument(help="A Python file that builds the model: model.py or model.py:Name.")]
+Model = Annotated[
+    str,
+    typer.Argument(
+        help="model.py[:Name], package.module:name, torchvision:resnet50, timm:NAME, hf:FOLDER (a configuration), "
+        "or a file: TorchScript .pt, exported .pt2, .onnx."
+    ),
+]
+Arguments = Annotated[
+    list[str] | None,
+    typer.Option("--arg", metavar="NAME=VALUE", help="An argument for what builds the model; repeat for more."),
+]
+Trust = Annotated[
+    bool,
+    typer.Option("--trust", help="Run code that the model's files bring along: pickled modules, remote code."),
+]
 InputShapes = Annotated[
     list[str] | None,
-    typer.Option("--input-shape", metavar="1,3,224,224", help="Shape of a positional input; repeat for more."),
+    typer.Option(
+        "--input-shape",
+        metavar="1,3,224,224",
+        help="Shape of a positional input; repeat for more. [3x8x8, 4:int64] is a list of tensors, 2.0:value a value.",
+    ),
 ]
 Inputs = Annotated[
     list[str] | None,

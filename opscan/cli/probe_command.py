@@ -41,10 +41,13 @@ class ProbeArguments:
     fresh: bool
     layers: bool
     json: str | None
+    arguments: tuple[str, ...] = ()
+    trust: bool = False
 
 
 def run(arguments: ProbeArguments) -> int:
     """Probe, write the file, print the table; return the exit code."""
+    from opscan.loading.factory_arguments import parse_argument
     from opscan.loading.inputs import parse_input, parse_input_shape
     from opscan.loading.reference import parse_reference
     from opscan.measure import Npus
@@ -53,7 +56,7 @@ def run(arguments: ProbeArguments) -> int:
 
     limit = _time_limit(arguments.time_limit, LAYERS_SECONDS if arguments.layers else OPERATOR_SECONDS)
     request = ProbeRequest(
-        parse_reference(arguments.model),
+        parse_reference(arguments.model, tuple(map(parse_argument, arguments.arguments)), arguments.trust),
         tuple(map(parse_input_shape, arguments.input_shape)) + tuple(map(parse_input, arguments.input)),
         arguments.train,
         Npus(_devices(arguments.device), _interpreter(arguments.python), arguments.fresh, Options(time_limit=limit)),

@@ -36,12 +36,15 @@ class ScanArguments:
     json: str | None
     lang: str | None
     route: str = "eager"
+    arguments: tuple[str, ...] = ()
+    trust: bool = False
 
 
 def run(arguments: ScanArguments) -> int:
     """Scan, write the outputs, print the summary; return the exit code."""
     from opscan.cli.onnx_command import assess_file
     from opscan.engine import EngineChoice
+    from opscan.loading.factory_arguments import parse_argument
     from opscan.loading.inputs import parse_input, parse_input_shape
     from opscan.loading.onnx_reference import recognise
     from opscan.loading.reference import parse_reference
@@ -62,7 +65,7 @@ def run(arguments: ScanArguments) -> int:
             assessment = assess_file(onnx_file, arguments, fail_on, spinner.update)  # type: ignore[arg-type]
         return _finish(assessment, arguments, lang)
     request = ScanRequest(
-        parse_reference(arguments.model),
+        parse_reference(arguments.model, tuple(map(parse_argument, arguments.arguments)), arguments.trust),
         tuple(map(parse_input_shape, arguments.input_shape)) + tuple(map(parse_input, arguments.input)),
         arguments.torch_npu,
         arguments.cann,

@@ -1,14 +1,18 @@
-"""Sample inputs named on the command line: ``--input-shape 1,3,224,224`` and ``--input ids=1x128:int64``.
+"""Sample inputs named on the command line: ``--input-shape 1,3,224,224``, ``--input ids=1x128:int64``, and values and
+containers, which :mod:`opscan.loading.nested_inputs` reads: ``--input scale=2.0:value``, ``--input images=[3x8x8]``.
 
 Parsing needs no torch (the parent process does it before it starts anything); ``build`` does, in the tracing process.
 """
 
 from __future__ import annotations
 
+import ast
 import math
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
 
 from opscan.errors import UsageError
 
@@ -36,21 +40,43 @@ _SCALARS = ("[]", "()", "scalar")
 _SHAPE = re.compile(r"\d+(?:[,x]\d+)*")
 
 
-@dataclass(frozen=True, slots=True)
-class InputSpec:
-    """One tensor input: a parameter name of ``forward`` (None: positional), sizes, and a dtype by torch's name."""
+class InputSpec(msgspec.Struct, frozen=True, tag="tensor"):
+    """One tensor input: a parameter name of ``forward`` (None: positional), sizes, and a dtype by torch's name.
+
+    ``assumed``: nobody said the dtype.
+    """
 
     name: str | None
     shape: tuple[int, ...]
     dtype: str
+    assumed: bool = False
 
 
-def parse_input_shape(text: str) -> InputSpec:
+class ValueSpec(msgspec.Struct, frozen=True, tag="value"):
+    """A plain Python value, as a literal."""
+
+    name: str | None
+    literal: str
+
+
+class ContainerSpec(msgspec.Struct, frozen=True, tag="container"):
+    """A list, tuple or dict of inputs. ``keys`` are the literals of a dict's keys, in the order of ``items``."""
+
+    name: str | None
+    kind: Literal["list", "tuple", "dict"]
+    items: tuple[Input, ...]
+    keys: tuple[str, ...] = ()
+
+
+Input = InputSpec | ValueSpec | ContainerSpec
+
+
+def parse_input_shape(text: str) -> Input:
     """``1,3,224,224`` or ``1x3x224x224``, with an optional ``:dtype``; positional. Raises UsageError."""
     return _parse(None, text, "--input-shape", "--input-shape 1,3,224,224")
 
 
-def parse_input(text: str) -> InputSpec:
+def parse_input(text: str) -> Input:
     """``name=1x128:int64``. Raises UsageError."""
     name, equals, rest = text.partition("=")
     if not equals or not name.strip().isidentifier():
@@ -60,7 +86,16 @@ def parse_input(text: str) -> InputSpec:
     return _parse(name.strip(), rest, "--input", f"--input {name.strip()}=1x128:int64")
 
 
-def _parse(name: str | None, text: str, option: str, example: str) -> InputSpec:
+def _parse(name: str | None, text: str, option: str, example: str) -> Input:
+    from opscan.loading.nested_inputs import is_nested, parse_nested
+
+    if is_nested(text):
+        return parse_nested(name, text, option)
+    return parse_tensor(name, text, option, example)
+
+
+def parse_tensor(name: str | None, text: str, option: str, example: str) -> InputSpec:
+    """One tensor: sizes and, behind a colon, a dtype. Raises UsageError."""
     sizes, _, dtype = text.strip().partition(":")
     is_scalar = sizes.strip() in _SCALARS
     sizes = re.sub(r"\s*([,x])\s*", r"\1", sizes.strip().strip("[]()").strip()).rstrip(",")
@@ -68,25 +103,48 @@ def _parse(name: str | None, text: str, option: str, example: str) -> InputSpec:
         raise UsageError(
             f"{option} {text!r} is not a shape: sizes are whole numbers separated by commas.", f"Write it as {example}"
         )
-    dtype = _ALIASES.get(dtype.strip().lower(), dtype.strip().lower()) or "float32"
+    said = dtype.strip().lower()
+    dtype = _ALIASES.get(said, said) or "float32"
     if dtype not in DTYPES:
         raise UsageError(f"{option} {text!r}: unknown dtype {dtype!r}.", f"Known dtypes: {', '.join(DTYPES)}")
     shape = () if is_scalar else tuple(int(s) for s in re.split("[,x]", sizes))
     if math.prod(shape) > _MOST_ELEMENTS or max(shape, default=0) > _MOST_ELEMENTS:
         raise UsageError(f"{option} {text!r} is too large for a tensor.", f"Write it as {example}")
-    return InputSpec(name, shape, dtype)
+    return InputSpec(name, shape, dtype, assumed=not said)
 
 
-def build(specs: tuple[InputSpec, ...]) -> tuple[list[torch.Tensor], dict[str, torch.Tensor]]:
-    """Tensors of unknown content for the specs, as (positional, keyword). Under a fake mode nothing is allocated."""
-    import torch
-
-    positional: list[torch.Tensor] = []
-    keyword: dict[str, torch.Tensor] = {}
+def build(specs: Iterable[Input]) -> tuple[list[Any], dict[str, Any]]:
+    """What the specs describe, as (positional, keyword). Tensors are of unknown content under a fake mode, where
+    nothing is allocated; else random numbers and zeros, which are valid token ids.
+    """
+    positional: list[Any] = []
+    keyword: dict[str, Any] = {}
     for spec in specs:
-        tensor = torch.empty(spec.shape, dtype=getattr(torch, spec.dtype))
         if spec.name is None:
-            positional.append(tensor)
+            positional.append(_built(spec))
         else:
-            keyword[spec.name] = tensor
+            keyword[spec.name] = _built(spec)
     return positional, keyword
+
+
+def _built(spec: Input) -> Any:
+    if isinstance(spec, InputSpec):
+        return _tensor(spec)
+    if isinstance(spec, ValueSpec):
+        return ast.literal_eval(spec.literal)
+    items = [_built(item) for item in spec.items]
+    if spec.kind == "dict":
+        return {ast.literal_eval(key): item for key, item in zip(spec.keys, items, strict=True)}
+    return tuple(items) if spec.kind == "tuple" else items
+
+
+def _tensor(spec: InputSpec) -> torch.Tensor:
+    import torch
+    from torch._guards import detect_fake_mode
+
+    dtype = getattr(torch, spec.dtype)
+    if detect_fake_mode() is not None:
+        return torch.empty(spec.shape, dtype=dtype)
+    if dtype in (torch.float32, torch.float64, torch.float16, torch.bfloat16):
+        return torch.randn(spec.shape, dtype=dtype)
+    return torch.zeros(spec.shape, dtype=dtype)

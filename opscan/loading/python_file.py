@@ -8,42 +8,41 @@ import importlib.util
 import inspect
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from opscan.errors import LoadError
 from opscan.loading.arguments import arguments_for
-from opscan.loading.inputs import InputSpec
+from opscan.loading.factory_arguments import Argument, as_options, call, fits, refuse
+from opscan.loading.inputs import Input
+from opscan.loading.interface import LoadedModel
 from opscan.loading.reference import PythonFileReference
 from opscan.loading.signature import required
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedModel:
-    """A callable with the arguments for one call of it."""
-
-    callable: Callable[..., Any]
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
-
-
-def load(reference: PythonFileReference, specs: tuple[InputSpec, ...], train: bool) -> LoadedModel:
+def load(reference: PythonFileReference, inputs: tuple[Input, ...], train: bool) -> LoadedModel:
     """Import the file, find and build its model, and make its inputs.
 
     The model is, in this order: what ``:Name`` names; ``build_model()``; ``model``; the single ``nn.Module`` subclass
-    that takes no arguments. Inputs given on the command line override those of ``example_inputs()``.
-    Raises LoadError where the file does not say; errors of the user's own code pass through unchanged.
+    that takes the given constructor arguments (none, mostly). Inputs given on the command line override those of
+    ``example_inputs()``. Raises LoadError where the file does not say; errors of the user's own code pass through.
     """
-    import torch
-
     path = Path(reference.path).resolve()
     module = import_file(path)
     model = _build(module, reference, path)
+    return with_inputs(model, module, path.name, inputs, train)
+
+
+def with_inputs(
+    model: Callable[..., Any], module: ModuleType, where: str, inputs: tuple[Input, ...], train: bool
+) -> LoadedModel:
+    """A model of ``module`` in the asked mode, with the inputs of the module's ``example_inputs()`` and the given."""
+    import torch
+
     if isinstance(model, torch.nn.Module):
         model.train(train)
-    args, kwargs = arguments_for(module, model, specs, path)
+    args, kwargs = arguments_for(module, model, inputs, where)
     return LoadedModel(model, tuple(args), kwargs)
 
 
@@ -84,44 +83,48 @@ def forget_imports(folder: Path, own: frozenset[str]) -> None:
 
 
 def _build(module: ModuleType, reference: PythonFileReference, path: Path) -> Callable[..., Any]:
+    arguments = reference.arguments
     if reference.name is not None:
-        return _named(module, reference.name, path)
+        if not hasattr(module, reference.name):
+            names = ", ".join(_own_names(module)) or "nothing"
+            raise LoadError(f"{path.name} has no {reference.name!r}.", f"It defines: {names}")
+        return built(getattr(module, reference.name), arguments, reference.name, path.name)
     if callable(getattr(module, "build_model", None)):
-        needed = required(module.build_model)
-        if needed:
-            raise LoadError(
-                f"build_model() in {path.name} needs arguments: {', '.join(needed)}.",
-                "Give them defaults: a scan calls it without any.",
-            )
-        return _checked(module.build_model(), "build_model()", path)
+        return checked(call(module.build_model, arguments, f"build_model() in {path.name}"), "build_model()", path.name)
     if hasattr(module, "model") and callable(module.model) and not inspect.isclass(module.model):
-        return _checked(module.model, "model", path)
-    return _single_class(module, path)
+        refuse(arguments, f"model in {path.name}")
+        return checked(module.model, "model", path.name)
+    return _single_class(module, arguments, path)
 
 
-def _named(module: ModuleType, name: str, path: Path) -> Callable[..., Any]:
-    if not hasattr(module, name):
-        raise LoadError(f"{path.name} has no {name!r}.", f"It defines: {', '.join(_own_names(module)) or 'nothing'}")
-    found = getattr(module, name)
-    if inspect.isclass(found):
-        return _instantiate(found, path)
+def built(found: Any, arguments: tuple[Argument, ...], name: str, where: str) -> Callable[..., Any]:
+    """What a name in ``where`` leads to: an instance of a class, the result of a factory, or the thing itself.
+
+    A function that can be called with the arguments is a factory where it returns something to call; else it is the
+    model.
+    """
     import torch
 
-    if inspect.isfunction(found) and not required(found):
-        result = found()
-        return _checked(result if isinstance(result, torch.nn.Module) or callable(result) else found, f"{name}()", path)
-    return _checked(found, name, path)
+    if inspect.isclass(found):
+        return checked(call(found, arguments, f"{where}:{name}"), name, where)
+    if inspect.isroutine(found) and (arguments or not required(found)):
+        result = call(found, arguments, f"{where}:{name}")
+        is_model = isinstance(result, torch.nn.Module) or callable(result)
+        return checked(result if is_model or arguments else found, f"{name}()", where)
+    refuse(arguments, f"{where}:{name}")
+    return checked(found, name, where)
 
 
-def _single_class(module: ModuleType, path: Path) -> Callable[..., Any]:
+def _single_class(module: ModuleType, arguments: tuple[Argument, ...], path: Path) -> Callable[..., Any]:
     import torch
 
     modules = [c for c in vars(module).values() if inspect.isclass(c) and issubclass(c, torch.nn.Module)]
     classes = list(dict.fromkeys(c for c in modules if c.__module__ == module.__name__))
-    ready = [c for c in classes if not required(c)]
+    ready = [c for c in classes if fits(c, arguments)]
     # A class that another candidate is built from is a part of it, but only the user can say so.
-    if len(ready) == 1:
-        return _instantiate(ready[0], path)
+    if len(ready) == 1 or (arguments and len(classes) == 1):
+        cls = (ready or classes)[0]
+        return checked(call(cls, arguments, f"{path.name}:{cls.__name__}"), cls.__name__, path.name)
     if len(ready) > 1:
         names = ", ".join(c.__name__ for c in ready)
         raise LoadError(
@@ -132,7 +135,8 @@ def _single_class(module: ModuleType, path: Path) -> Callable[..., Any]:
         needs = "; ".join(f"{c.__name__}({', '.join(required(c))})" for c in classes[:5])
         raise LoadError(
             f"Every nn.Module in {path.name} needs constructor arguments: {needs}.",
-            "Add a function build_model() to the file that returns the model, built as you use it.",
+            f"Pick one and give them: {path.name}:{classes[-1].__name__} {as_options(classes[-1])} — or add a function "
+            "build_model() to the file that returns the model, built as you use it.",
         )
     raise LoadError(
         f"No model in {path.name}: neither build_model(), nor model, nor an nn.Module subclass.",
@@ -146,20 +150,11 @@ def _imported(modules: list[type], path: Path) -> str:
     return f"It imports {', '.join(names)}: name one as {path.name}:{names[-1]}. " if names else ""
 
 
-def _instantiate(cls: type, path: Path) -> Callable[..., Any]:
-    needed = required(cls)
-    if needed:
-        raise LoadError(
-            f"{path.name}:{cls.__name__} needs constructor arguments: {', '.join(needed)}.",
-            f"Add a function build_model() to the file that returns {cls.__name__}(…) as you use it.",
-        )
-    return _checked(cls(), cls.__name__, path)
-
-
-def _checked(found: Any, what: str, path: Path) -> Callable[..., Any]:
+def checked(found: Any, what: str, where: str) -> Callable[..., Any]:
+    """``found``, where it can be called. Raises LoadError where it cannot."""
     if not callable(found):
         raise LoadError(
-            f"{what} in {path.name} is {type(found).__name__}, not a model: it cannot be called.",
+            f"{what} in {where} is {type(found).__name__}, not a model: it cannot be called.",
             "Return the nn.Module (or a function of tensors).",
         )
     return found  # type: ignore[no-any-return]

@@ -6,8 +6,8 @@ from typing import Literal
 
 import msgspec
 
-from opscan.loading.inputs import InputSpec
-from opscan.loading.reference import PythonFileReference
+from opscan.loading.inputs import Input
+from opscan.loading.reference import Reference
 from opscan.probing.signature import Signature
 
 #: ``native``: it ran on the device and its results agree with the reference. ``fallback``: torch_npu ran it on the
@@ -104,8 +104,8 @@ class Compare(msgspec.Struct, tag="compare", frozen=True):
     """Run a whole model, and compare its modules with the CPU."""
 
     ticket: int
-    reference: PythonFileReference
-    inputs: tuple[InputSpec, ...]
+    reference: Reference
+    inputs: tuple[Input, ...]
     train: bool
     seed: int = 0
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 import traceback
-from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from opscan.errors import OpscanError
-from opscan.loading.python_file import forget_imports, load
+from opscan.loading.preparation import Preparation
 from opscan.probing.device import Device
 from opscan.probing.layers.comparing import compare_layers
 from opscan.probing.protocol import Compare, Compared, Failed
@@ -20,26 +16,18 @@ from opscan.tracing.interface import Recipe
 
 def compare_model(device: Device, request: Compare) -> Compared | Failed:
     """Does not raise; the process may die or hang in it."""
-    path = Path(request.reference.path).resolve()  # before the user's code may change the working directory
-    reference = replace(request.reference, path=str(path))
-    own = frozenset(sys.modules)
-
-    def build() -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
-        forget_imports(path.parent, own)
-        sys.argv = [str(path)]
-        loaded = load(reference, request.inputs, request.train)
-        return loaded.callable, loaded.args, loaded.kwargs
-
+    prepared = Preparation(request.reference, request.inputs, request.train)
+    recipe = Recipe(prepared.build, prepared.root)
     try:
-        report = compare_layers(
-            Recipe(build, path.parent), device.name, request.train, request.seed, on_device=device.prepare
-        )
+        report = compare_layers(recipe, device.name, request.train, request.seed, on_device=device.prepare)
         device.synchronize()
     except OpscanError as error:
         return Failed(request.ticket, type(error).__name__, error.message, error.hint, traceback.format_exc())
     except Exception as error:
         said = f"{type(error).__name__}: {error}"[:2000]
-        hint = f"Does it run on the CPU? opscan probe {path.name} without --layers tries its operators one by one."
+        hint = (
+            f"Does it run on the CPU? opscan probe {request.reference} without --layers tries its operators one by one."
+        )
         return Failed(
             request.ticket,
             "ModelError",

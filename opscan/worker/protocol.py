@@ -5,10 +5,11 @@ from __future__ import annotations
 import msgspec
 
 from opscan.inventory import Inventory
-from opscan.loading.inputs import InputSpec
+from opscan.loading.inputs import Input
 from opscan.loading.onnx_reference import OnnxFileReference
-from opscan.loading.reference import PythonFileReference
+from opscan.loading.reference import Reference
 from opscan.substitution.interface import CheckResult, Match
+from opscan.text import Text
 
 
 class Release(msgspec.Struct, frozen=True):
@@ -25,8 +26,8 @@ class Release(msgspec.Struct, frozen=True):
 class Scan(msgspec.Struct, tag="scan", frozen=True):
     """Trace a model."""
 
-    reference: PythonFileReference
-    inputs: tuple[InputSpec, ...]
+    reference: Reference
+    inputs: tuple[Input, ...]
     release: Release
     train: bool
 
@@ -49,7 +50,10 @@ class Progress(msgspec.Struct, tag="progress", frozen=True):
 
 
 class Scanned(msgspec.Struct, tag="scanned", frozen=True):
+    """``notes``: what was chosen where neither the reference nor the command line says."""
+
     inventory: Inventory
+    notes: tuple[Text, ...] = ()
 
 
 class Checked(msgspec.Struct, tag="checked", frozen=True):

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import sys
 import traceback
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -73,21 +71,15 @@ def _answer(request: Request, tracer: Any, progress: Callable[[str], None]) -> R
 
 
 def _scan(request: Scan, tracer: Any, progress: Callable[[str], None]) -> Scanned:
-    from opscan.loading.python_file import forget_imports, load
+    from opscan.loading.inference import with_inferred_dtypes
+    from opscan.loading.preparation import Preparation
     from opscan.tracing.interface import Recipe
 
-    path = Path(request.reference.path).resolve()  # before the user's code may change the working directory
-    reference = replace(request.reference, path=str(path))
-    own = frozenset(sys.modules)
-
-    def build() -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
-        forget_imports(path.parent, own)
-        sys.argv = [str(path)]
-        loaded = load(reference, request.inputs, request.train)
-        return loaded.callable, loaded.args, loaded.kwargs
-
+    prepared = Preparation(request.reference, request.inputs, request.train)
     options = _options(str(request.reference), request.release, request.train)
-    return Scanned(tracer.trace(Recipe(build, path.parent), options, progress))
+    recipe = Recipe(prepared.build, prepared.root)
+    inventory, inferred = with_inferred_dtypes(prepared, lambda: tracer.trace(recipe, options, progress))
+    return Scanned(inventory, prepared.notes + inferred)
 
 
 def _scan_onnx(request: ScanOnnx, progress: Callable[[str], None]) -> Scanned:

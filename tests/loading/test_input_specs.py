@@ -13,16 +13,16 @@ from opscan.loading.inputs import DTYPES, InputSpec, build, parse_input, parse_i
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("1,3,224,224", InputSpec(None, (1, 3, 224, 224), "float32")),
-        ("1x3x224x224", InputSpec(None, (1, 3, 224, 224), "float32")),
+        ("1,3,224,224", InputSpec(None, (1, 3, 224, 224), "float32", assumed=True)),
+        ("1x3x224x224", InputSpec(None, (1, 3, 224, 224), "float32", assumed=True)),
         ("1,128:int64", InputSpec(None, (1, 128), "int64")),
-        (" 1, 3 , 5 ", InputSpec(None, (1, 3, 5), "float32")),
-        ("[1, 3]", InputSpec(None, (1, 3), "float32")),
+        (" 1, 3 , 5 ", InputSpec(None, (1, 3, 5), "float32", assumed=True)),
+        ("[1, 3]", InputSpec(None, (1, 3), "float32", assumed=True)),
         ("(1, 3):half", InputSpec(None, (1, 3), "float16")),
-        ("(7,)", InputSpec(None, (7,), "float32")),
-        ("7", InputSpec(None, (7,), "float32")),
-        ("0,3", InputSpec(None, (0, 3), "float32")),
-        ("[]", InputSpec(None, (), "float32")),
+        ("(7,)", InputSpec(None, (7,), "float32", assumed=True)),
+        ("7", InputSpec(None, (7,), "float32", assumed=True)),
+        ("0,3", InputSpec(None, (0, 3), "float32", assumed=True)),
+        ("[]", InputSpec(None, (), "float32", assumed=True)),
         ("1:BF16", InputSpec(None, (1,), "bfloat16")),
         ("1:long", InputSpec(None, (1,), "int64")),
         ("1:torch.int64", None),
@@ -47,7 +47,7 @@ def test_named_inputs() -> None:
 )
 def test_what_is_no_shape_says_how_to_write_one(text: str) -> None:
     if text in ("1,3:", "1,3:float", "1x3,"):
-        assert parse_input_shape(text) == InputSpec(None, (1, 3), "float32")
+        assert parse_input_shape(text) == InputSpec(None, (1, 3), "float32", assumed="float" not in text)
         return
     with pytest.raises(UsageError) as raised:
         parse_input_shape(text)
