@@ -42,7 +42,7 @@ class ScanRequest:
     train: bool = False
     fail_on: FailOn = "unsupported"
     engine: EngineChoice = "auto"
-    probe: ProbeChoice = "auto"
+    probe: ProbeChoice = "off"
     route: Route = "eager"
 
 

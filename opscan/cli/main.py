@@ -78,7 +78,7 @@ def scan(
             help="Try each operator on the NPU of this machine: its answer outranks tables. "
             "auto: where there is one and it is the target.",
         ),
-    ] = "auto",
+    ] = "off",
     fail_on: options.FailOn = "unsupported",
     strict: options.Strict = False,
     html: options.Html = "opscan-report.html",
