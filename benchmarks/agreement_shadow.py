@@ -38,7 +38,10 @@ def shadowed(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def shadow_composites() -> None:
-    """What the adapter computes inside operators that a dispatch mode does not see."""
+    """What the adapter computes inside operators that a dispatch mode does not see.
+
+    Of all that the models call it is this one: no other kernel was launched between two operators that a mode sees.
+    """
     one_hot = torch.nn.functional.one_hot
 
     def shadowed_one_hot(tensor: torch.Tensor, num_classes: int = -1) -> torch.Tensor:

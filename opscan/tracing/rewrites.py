@@ -85,7 +85,11 @@ def fft_shift(recorder: Recorder, registered: Registered, self: torch.Tensor, di
 
 
 def one_hot(recorder: Recorder, registered: Registered, self: torch.Tensor, num_classes: int = -1) -> torch.Tensor:
-    """Fills on and off values; without a class count, the largest index is read back to the host."""
+    """Fills on and off values; without a class count, the largest index is read back to the host.
+
+    Its own kernel (aclnnOneHot) is launched out of a dispatch mode's sight, and is not recorded: what was observed of
+    ``aten::one_hot`` is of a call without a count.
+    """
     if num_classes < 0:
         num_classes = int(torch.ops.aten.max.default(self).item()) + 1
     with recorder.paused():
