@@ -250,3 +250,16 @@ def test_a_release_inherits_from_the_nearest_with_the_same_registration(
 def test_batch_norm_takes_half_precision_with_float32_statistics(matrix_for: MatrixFor, cann: str, half: str) -> None:
     claim = matrix_for("2.13.0", cann).kernels("aten::native_batch_norm", (half, *["float32"] * 4))
     assert (claim.status, claim.kernels) == ("supported", ("aclnnBatchNorm",))
+
+
+@pytest.mark.parametrize(
+    ("cann", "fused_lstm", "fused_gru"),
+    [("8.5.0", False, False), ("9.0.0", True, False), ("9.1.0", True, False), ("9.2.0-beta.1", True, True)],
+)
+def test_recurrent_kernels_are_in_reach_from_the_release_of_cann_that_has_their_api(
+    matrix_for: MatrixFor, cann: str, fused_lstm: bool, fused_gru: bool
+) -> None:
+    # ops-nn: aclnn_lstm.h from v9.0.0, aclnn_gru.h from v9.2.0; without them torch_npu takes the legacy path
+    registered = matrix_for("2.13.0", cann).registered()
+    assert ("npu::_lstm_npu" in registered, "npu::_gru_npu" in registered) == (fused_lstm, fused_gru)
+    assert {"npu::npu_lstm", "npu::npu_gru"} <= registered
