@@ -44,6 +44,7 @@ def print_holdings(found: Holdings) -> None:
         "converters",
         "only raise",
         "observed on",
+        "measured on",
     )
     rows = []
     for a in found.adapters:
@@ -51,7 +52,18 @@ def print_holdings(found: Holdings) -> None:
         counts = [str(n) for n in (a.registered.get("aten", 0), a.registered.get("npu", 0), others)]
         converters = [str(a.converters), str(a.raising)]
         basis = a.basis + (", yours" if a.own else "")
-        rows.append((a.release, a.torch, " ".join(a.cann), basis, *counts, *converters, " ".join(a.observed)))
+        rows.append(
+            (
+                a.release,
+                a.torch,
+                " ".join(a.cann),
+                basis,
+                *counts,
+                *converters,
+                " ".join(a.observed),
+                " ".join(a.measured),
+            )
+        )
     print_table(screen, headers, rows)
     screen.blank()
     screen.line([("CANN releases", "bold")])

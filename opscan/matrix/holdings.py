@@ -14,7 +14,9 @@ from opscan.matrix.releases import load_releases
 
 @dataclass(frozen=True, slots=True)
 class AdapterHoldings:
-    """One torch_npu release. ``registered``: overloads with an NPU kernel, by namespace. ``own``: the user built it."""
+    """One torch_npu release. ``registered``: overloads with an NPU kernel, by namespace. ``own``: the user built it.
+    ``observed``, ``measured``: SoCs on which it was observed on a simulated runtime, and measured by probes.
+    """
 
     release: str
     torch: str
@@ -26,6 +28,7 @@ class AdapterHoldings:
     observed: tuple[str, ...]
     own: bool
     sources: tuple[str, ...]
+    measured: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,20 +58,20 @@ def holdings(roots: tuple[Path, ...]) -> Holdings:
     """Opens every table. Raises MatrixError for a damaged one."""
     releases = load_releases(roots)
     adapters = [r for r in releases.torch_npu_order if releases.torch_npu[r].table]
-    observed = _observed(roots)
+    observed, measured = _socs(roots, "observed"), _socs(roots, "measured")
     pairs = [(r, soc) for r in releases.cann_order for soc in releases.cann[r].socs]
     return Holdings(
-        tuple(_adapter(roots, r, releases, observed.get(r, ())) for r in adapters),
+        tuple(_adapter(roots, r, releases, observed.get(r, ()), measured.get(r, ())) for r in adapters),
         tuple(_cann(roots, release, soc) for release, soc in pairs),
         {r: e.nearest for r, e in releases.cann.items() if e.nearest and not e.socs},
     )
 
 
-def _observed(roots: tuple[Path, ...]) -> dict[str, tuple[str, ...]]:
-    """torch_npu release → SoCs."""
+def _socs(roots: tuple[Path, ...], folder: str) -> dict[str, tuple[str, ...]]:
+    """torch_npu release → SoCs of the tables in a folder."""
     found: dict[str, set[str]] = {}
     for root in roots:
-        for path in (root / "observed").glob("*/*.json"):
+        for path in (root / folder).glob("*/*.json"):
             found.setdefault(path.parent.name, set()).add(path.stem)
     return {release: tuple(sorted(socs)) for release, socs in found.items()}
 
@@ -82,7 +85,11 @@ def _promised(roots: tuple[Path, ...], name: str) -> Path:
 
 
 def _adapter(
-    roots: tuple[Path, ...], release: str, releases: ReleasesFile, observed: tuple[str, ...]
+    roots: tuple[Path, ...],
+    release: str,
+    releases: ReleasesFile,
+    observed: tuple[str, ...],
+    measured: tuple[str, ...],
 ) -> AdapterHoldings:
     path = _promised(roots, f"torch_npu/{release}.json")
     file = load(path, RegistrationsFile)
@@ -102,6 +109,7 @@ def _adapter(
         observed,
         path.is_relative_to(roots[0]) and len(roots) > 1,
         tuple(source.table for source in file.sources),
+        measured,
     )
 
 

@@ -10,6 +10,7 @@ from opscan.matrix import Matrix
 from opscan.matrix.build.writing import render, write
 from opscan.matrix.claims import KernelClaim
 from opscan.matrix.files import SCHEMA, MeasuredFile, MeasuredOp, Measurement
+from opscan.matrix.holdings import holdings
 from opscan.matrix.measured import claim_of, like, over_tables
 from opscan.target import Target
 
@@ -92,3 +93,9 @@ def test_a_damaged_row_names_file_and_operator(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace('"native"', '"splendid"'))
     with pytest.raises(MatrixError, match=r"ascend910b\.json: key ops\.aten::add\.Tensor"):
         Matrix.load(matrix.target, tmp_path).kernels("aten::add.Tensor", ("float32", "float32"), ("float32",), 2)
+
+
+def test_holdings_tell_where_something_was_measured(tmp_path: Path) -> None:
+    _matrix(tmp_path, measurement("native"))
+    (found,) = holdings((tmp_path,)).adapters
+    assert (found.observed, found.measured) == (("ascend910b",), ("ascend910b",))
