@@ -361,3 +361,19 @@ def test_an_operator_of_a_newer_torch_is_unknown(name: str) -> None:
 def test_nested_tensors_are_refused_although_a_cpu_kernel_makes_them(name: str) -> None:
     ruling = rule_on(call(name), {name: ("CPU",)})
     assert (ruling.verdict, ruling.rule) == ("unsupported", "OPS108")
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "verdict", "rule"),
+    [
+        ("aten::gelu", "torch.channels_last", "unsupported", "OPS106"),
+        ("aten::softplus_backward", "torch.channels_last", "unsupported", "OPS106"),
+        ("aten::contiguous", "torch.channels_last_3d", "unsupported", "OPS106"),
+        ("aten::contiguous", "torch.preserve_format", "supported", None),
+        ("aten::clone", "torch.channels_last", "supported", None),
+    ],
+)
+def test_a_memory_format_that_the_adapter_refuses(name: str, given: str, verdict: str, rule: str | None) -> None:
+    asked = replace(call(name), attributes=(("memory_format", given),))
+    ruling = rule_on(asked, {name: NATIVE}, **{name.partition("::")[2]: KernelClaim("supported", kernels=("aclnnX",))})
+    assert (ruling.verdict, ruling.rule) == (verdict, rule)
