@@ -42,6 +42,16 @@ def sample(operator: str, *tensors: tuple[str, str, tuple[int, ...]], **attribut
     return draw(Signature(operator, arguments, tuple((name, repr(value)) for name, value in attributes.items())))
 
 
+def test_the_backward_of_a_product_has_a_reference_of_all_its_gradients() -> None:
+    one = sample(
+        "aten::matmul_backward", ("grad", "float32", (2, 4)), ("self", "float32", (2, 3)), ("other", "float32", (3, 4))
+    )
+    grad, left, right, mask = one.args
+    assert mask == [True, True]
+    assert compare(reference_of(one), [grad @ right.T, left.T @ grad]).passed
+    assert not compare(reference_of(one), [grad @ right.T, left.T @ grad + 0.1]).passed
+
+
 def attention(**attributes: Any) -> Sample:
     tensors = [(name, "float16", SHAPE) for name in ("query", "key", "value")]
     mask = ("atten_mask", "bool", (2, 1, 5, 5))
