@@ -152,8 +152,6 @@ def schema_arguments(bound: Bound, tensors: dict[str, Any]) -> tuple[tuple[Any, 
             value = None
         elif str(parameter.type).startswith("List") and parameter.N is None:  # of any length
             value = []
-        elif str(parameter.type) == "List[bool]":  # which gradients are asked for
-            value = [True] * parameter.N
         else:
             raise Unsampled(f"the argument {parameter.name} was not recorded")
         if positional:
