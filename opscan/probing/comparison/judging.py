@@ -166,6 +166,8 @@ def _allowed(reference: Reference, at: int, rtol: float, atol: float) -> float:
 
 
 def _magnitude(tensor: Tensor) -> float:
+    if not (tensor.is_floating_point() or tensor.is_complex()):
+        return 0.0
     sizes = tensor.abs()
     sizes = sizes[sizes.isfinite()]
     return float(sizes.max()) if sizes.numel() else 0.0

@@ -75,6 +75,13 @@ def test_integers_must_be_equal() -> None:
     assert (found.passed, found.errors.unequal) == (False, 1)
 
 
+def test_booleans_must_be_equal() -> None:
+    one = sample("aten::gt.Scalar", ("self", "float32", (8,)), other=0.0)
+    found = compared(one, lambda results: [~results[0]])
+    assert found.errors is not None
+    assert (found.passed, found.errors.unequal, found.message) == (False, 8, "8 of 8 elements differ")
+
+
 def test_dtype_and_shape_must_be_those_expected() -> None:
     one = sample("aten::relu", ("self", "float32", (4,)))
     assert "float16, where float32" in compared(one, lambda results: [results[0].half()]).message
