@@ -19,6 +19,9 @@ from opscan.loading.onnx_wire import MOST_NODES, without_weights
 #: A message of protobuf has no more bytes; larger models keep their weights in other files.
 _LARGEST = (1 << 31) - 1
 
+#: ONNX has some two hundred operators, and no model has as many kinds of its own besides.
+_MOST_OPERATORS = 2_000
+
 #: What a number in a report can be; damaged sizes multiply to anything.
 _MOST_ELEMENTS = (1 << 63) - 1
 
@@ -138,6 +141,7 @@ def size_in_calls(model: onnx.ModelProto, name: str) -> int:
 
     Raises LoadError where a function calls itself, and where few nodes stand for very many.
     """
+    kinds: set[tuple[str, str]] = set()
     functions = {(f.domain, f.name, f.overload): f for f in model.functions}
     sizes: dict[tuple[str, str, str], int] = {}
     open_now: set[tuple[str, str, str]] = set()
@@ -146,6 +150,7 @@ def size_in_calls(model: onnx.ModelProto, name: str) -> int:
         total = 0
         for node in nodes:
             key = (node.domain, node.op_type, node.overload)
+            kinds.add(key[:2])
             total += call(key) if key in functions else 1
             total += sum(size_of(graph.node) for graph in subgraphs(node))
         return total
@@ -160,6 +165,11 @@ def size_in_calls(model: onnx.ModelProto, name: str) -> int:
         return sizes[key]
 
     total = size_of(model.graph.node)
+    if len(kinds) > _MOST_OPERATORS:
+        raise LoadError(
+            f"{name} has {len(kinds):,} different operators; opscan reads at most {_MOST_OPERATORS:,}.",
+            "No model has as many: the file may be made to look like one.",
+        )
     if total > MOST_NODES:
         raise LoadError(
             f"{name}: with its functions written out it has {total:,} nodes; opscan reads at most {MOST_NODES:,}.",

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from opscan.errors import LoadError
 
 #: More operators than the largest exported models have (tens of thousands).
-MOST_NODES = 500_000
+MOST_NODES = 250_000
 
 #: Bytes that are no weights. The largest models have some hundred megabytes of nodes and names.
 MOST_STRUCTURE = 1 << 30

@@ -201,6 +201,11 @@ def test_nodes_hidden_in_a_branch_count(tmp_path: Path, monkeypatch: pytest.Monk
     assert "has more than 10 nodes" in fails(tmp_path, made)
 
 
+def test_more_kinds_of_operators_than_there_are_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(onnx_file, "_MOST_OPERATORS", 1)
+    assert "has 2 different operators" in fails(tmp_path, convolution())
+
+
 def doubling(index: int, last: int) -> onnx.FunctionProto:
     calls = [node("Relu", "a", "b")] if index == last else []
     calls = calls or [node(f"f{index + 1}", "a", "m", domain="own"), node(f"f{index + 1}", "m", "b", domain="own")]
