@@ -264,6 +264,8 @@ def test_tolerances_are_those_of_torch_and_grow_with_the_root_of_the_terms() -> 
     assert tolerances(torch.int64, 64) == (0.0, 0.0)
     assert reference_of(sample(*MM)).terms == 64
     assert reference_of(sample("aten::add.Tensor", ("self", "float32", (99,)), ("other", "float32", (99,)))).terms == 1
+    assert reference_of(sample("aten::amax", ("self", "float32", (9, 99)), dim=[1])).terms == 1
+    assert reference_of(sample("aten::sum.dim_IntList", ("self", "float32", (9, 99)), dim=[1])).terms == 99
     convolution = sample(
         "aten::convolution", ("input", "float32", (2, 3, 8, 8)), ("weight", "float32", (4, 3, 3, 3)), stride=[1, 1],
         padding=[0, 0], dilation=[1, 1], transposed=False, output_padding=[0, 0], groups=1,
