@@ -22,10 +22,16 @@ _MAY_CROSS = frozenset(
 )
 
 
+#: Parameters that have to be on the host, by operator: position.
+ON_HOST = {"aten::_pack_padded_sequence": 1, "aten::tensor_split.tensor_indices_or_sections": 1}
+
+
 def strays_among(func: Any, tensors: list[torch.Tensor], device: str) -> bool:
     """Whether tensors of the CPU stand among those of ``device`` where the operator would refuse them. Numbers (tensors
     without dimensions) may.
     """
+    if func.namespace == "npu":  # the adapter's own keep seeds and offsets on the host
+        return False
     if not any(t.device.type == device for t in tensors):
         return False
     strays = any(t.device.type == "cpu" and t.dim() > 0 for t in tensors)
