@@ -284,6 +284,67 @@ def explain(
 
 
 @app.command()
+def batch(
+    source: Annotated[
+        str, typer.Argument(metavar="FOLDER|LIST", help="A folder with models in it and below it, or a list as TOML.")
+    ],
+    output: Annotated[
+        str,
+        typer.Option(
+            "--output", metavar="DIR", help="Where reports and roll-up go; results that are current stay as they are."
+        ),
+    ] = "opscan-batch",
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", metavar="N", help="Scans at a time. Default: half of the cores.")
+    ] = None,
+    time_limit: Annotated[
+        float, typer.Option("--time-limit", metavar="SECONDS", help="For the scan of one model.")
+    ] = 600.0,
+    again: Annotated[bool, typer.Option("--again", help="Scan models that have a current result, too.")] = False,
+    input_shape: options.InputShapes = None,
+    input: options.Inputs = None,
+    trust: options.Trust = False,
+    train: options.Train = False,
+    torch_npu: options.TorchNpu = None,
+    cann: options.Cann = None,
+    soc: options.Soc = None,
+    fail_on: Annotated[
+        str | None,
+        typer.Option(
+            "--fail-on", metavar="VERDICT", help="Worst verdict that still fails a scan. Default: unsupported."
+        ),
+    ] = None,
+    strict: options.Strict = False,
+    option: Annotated[
+        list[str] | None,
+        typer.Option("--option", metavar="NAME=VALUE", help="Any other option of opscan scan; repeat for more."),
+    ] = None,
+    lang: options.Language = None,
+    debug: options.Debug = False,
+) -> None:
+    """Scan many models, side by side and each by itself, and sum them up.
+
+    Exits with 3 where a model has no result or an incomplete one, with 2 where none has one, else as the worst scan.
+    """
+    from opscan.cli.batch_command import BatchArguments, run
+
+    shared: dict[str, bool | str | tuple[str, ...] | None] = {
+        "input-shape": tuple(input_shape or ()),
+        "input": tuple(input or ()),
+        "trust": trust,
+        "train": train,
+        "torch-npu": torch_npu,
+        "cann": cann,
+        "soc": soc,
+        "fail-on": fail_on,
+        "strict": strict,
+    }
+    given = {name: value for name, value in shared.items() if value}
+    arguments = BatchArguments(source, output, jobs, time_limit, again, lang, given, tuple(option or ()))
+    raise typer.Exit(guarded(lambda: run(arguments), debug))
+
+
+@app.command()
 def doctor(
     snapshot: Annotated[
         str | None, typer.Option("--snapshot", metavar="FILE", help="Write what is installed to a file.")

@@ -8,26 +8,21 @@ Both languages are in the page; the ``lang`` of ``<html>`` decides which one is 
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup, escape
 
 from opscan.assessment import VERDICTS, AssessedOp, Assessment, Substitution, TensorPair
 from opscan.inventory import Location, Phase
-from opscan.rendering import overview
-from opscan.rendering.inert import inert, inert_code, shorten
+from opscan.rendering import overview, page
+from opscan.rendering.inert import inert, inert_code
 from opscan.rendering.interface import LANGS, Lang, Messages, message_in
 from opscan.rendering.strings import text
-from opscan.rendering.templates import read_source, reports_folder
-
-#: Values of the ``lang`` attribute.
-_TAGS: Mapping[Lang, str] = {"en": "en", "zh": "zh-CN"}
+from opscan.rendering.templates import read_source
 
 #: Characters of code that fit into half of the page.
 _HALF_WIDTH = 55
@@ -37,13 +32,13 @@ def render_html(assessment: Assessment, lang: Lang = "en", messages: Messages | 
     """The whole page, in ``lang`` when it opens. ``messages`` gives the rules' texts; without it they are English."""
     style, script = read_source("report.css"), read_source("report.js")
     substitutions = overview.substitutions(assessment)
-    environment = _environment(messages)
+    environment = report_environment(messages)
     return environment.get_template("report.html.jinja").render(
         assessment=assessment,
-        lang_tag=_TAGS[lang],
+        lang_tag=page.TAGS[lang],
         titles={each: _title(assessment, each) for each in LANGS},
         lang=lang,
-        policy=_policy(style, script),
+        policy=page.policy(style, script),
         style=Markup(style),
         script=Markup(script),
         state=overview.state(assessment),
@@ -65,16 +60,9 @@ def render_html(assessment: Assessment, lang: Lang = "en", messages: Messages | 
     )
 
 
-def _environment(messages: Messages | None) -> Environment:
-    environment = Environment(
-        loader=FileSystemLoader(reports_folder()),
-        autoescape=True,
-        finalize=lambda value: inert(value) if type(value) is str else value,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
+def report_environment(messages: Messages | None) -> Environment:
+    """The templates of reports, with the filters that the macros use and the texts of the rules."""
+    environment = page.environment()
     environment.filters.update(
         code=lambda source: escape(inert_code(source)),
         days=overview.days,
@@ -82,36 +70,18 @@ def _environment(messages: Messages | None) -> Environment:
         error_size=overview.error_size,
         long_code=_has_long_lines,
         places=_places,
-        percent=overview.percent,
-        shorten=shorten,
         tensor=_tensor,
     )
     environment.globals.update(
-        t=_both,
         raw_text=text,
         rule_title=lambda rule: _explained("title", rule, messages),
         explained=lambda what, rule: _explained(what, rule, messages),
-        message=lambda rule, facts, english: _pair(
+        message=lambda rule, facts, english: page.pair(
             {lang: message_in(lang, rule, facts, english or "", messages) for lang in LANGS}
         ),
-        bilingual=lambda english, chinese: _pair({"en": english, "zh": chinese or english}),
+        bilingual=lambda english, chinese: page.pair({"en": english, "zh": chinese or english}),
     )
     return environment
-
-
-def _both(key: str, **values: object) -> Markup:
-    """A text of ``strings.json`` in both languages. Strings among ``values`` may be untrusted."""
-    safe = {name: inert(value) if isinstance(value, str) else value for name, value in values.items()}
-    return _pair({lang: text(key, lang, **safe) for lang in LANGS})
-
-
-def _pair(texts: Mapping[Lang, str]) -> Markup:
-    """One element a language, of which the style shows one; a single one where both say the same."""
-    if texts["en"] == texts["zh"]:
-        return escape(inert(texts["en"]))
-    return Markup("").join(
-        Markup('<span class="t" lang="{}">{}</span>').format(_TAGS[lang], inert(texts[lang])) for lang in LANGS
-    )
 
 
 def _explained(what: Literal["title", "why", "fix"], rule: str, messages: Messages | None) -> Markup:
@@ -120,23 +90,11 @@ def _explained(what: Literal["title", "why", "fix"], rule: str, messages: Messag
         return Markup("")
     ask = {"title": messages.title, "why": messages.why, "fix": messages.fix}[what]
     english = ask(rule, "en") or ""
-    return _pair({"en": english, "zh": ask(rule, "zh") or english})
+    return page.pair({"en": english, "zh": ask(rule, "zh") or english})
 
 
 def _title(assessment: Assessment, lang: Lang) -> str:
     return text("page.title", lang, model=inert(assessment.model.reference), soc=inert(assessment.target.soc))
-
-
-def _policy(style: str, script: str) -> str:
-    """Nothing may load; only this style and this script may act. ``data:`` is for the icon of the page."""
-    return (
-        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; img-src data:; "
-        "base-uri 'none'; form-action 'none'"
-    )
-
-
-def _hash(source: str) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(source.encode("utf-8")).digest()).decode("ascii")
 
 
 def _tensor(pair: TensorPair) -> str:

@@ -1,0 +1,34 @@
+"""The program of one scan of a batch: ``opscan scan`` with the arguments given, for as long as the batch lives."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+
+def _import_path() -> None:
+    """A script's own folder leads the path; the package's parent belongs there instead, and last, in case it is not
+    installed.
+    """
+    here = os.path.dirname(os.path.realpath(__file__))
+    sys.path[:] = [p for p in sys.path if os.path.realpath(p or ".") != here]
+    sys.path.append(os.path.dirname(os.path.dirname(here)))
+
+
+def _die_with_the_parent() -> None:
+    """A batch that is killed cannot end its scans. Linux only."""
+    if not sys.platform.startswith("linux"):
+        return
+    import ctypes
+    import signal
+
+    parent_dies = 1  # PR_SET_PDEATHSIG
+    ctypes.CDLL(None).prctl(parent_dies, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    _die_with_the_parent()
+    _import_path()
+    from opscan.cli.main import main
+
+    main()
