@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -20,7 +21,7 @@ def library(name: str, reference: str) -> Any:
                 f"{reference} needs {name}, whose import fails: {error}.", f"Install {error.name!r} beside it."
             ) from error
         raise LoadError(
-            f"{reference} needs {name}, which is not installed in the environment that opscan runs in.",
+            f"{reference} needs {name}, which is not installed for {sys.executable}.",
             f"Install it there: python -m pip install {name}",
         ) from error
     except (ImportError, RuntimeError) as error:

@@ -73,6 +73,7 @@ class _BeforeImport(importlib.abc.MetaPathFinder):
             extension = sys.modules.get("torchvision.extension")
             if extension is not None:
                 extension._has_ops = lambda: True  # type: ignore[attr-defined]
+                extension._check_cuda_version = lambda: -1  # type: ignore[attr-defined]
         return None
 
 
