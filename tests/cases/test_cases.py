@@ -161,7 +161,11 @@ TRACING = (
 
 @pytest.mark.parametrize("case", [*EAGER_ON_A2, *OTHER_TARGETS, *TRACING], ids=str)
 def test_case(case: Case, worker: Worker) -> None:
-    result = scan(worker, case)
+    as_stated(scan(worker, case), case)
+
+
+def as_stated(result: Assessment, case: Case) -> None:
+    """The result says what the case says."""
     for name, dtype, verdict, rule in case.verdicts:
         op = find(result, name, dtype, case.phases.get(name))
         assert op.verdict == verdict, op

@@ -15,7 +15,7 @@ from opscan.probing.rehearsal.knowledge import Knowledge, Value
 from opscan.probing.rehearsal.refusals import has_kernel, in_one_line, is_wrong, result_behind, shaped_like
 from opscan.probing.rehearsal.shadow import Expected, Shadow
 from opscan.probing.simulator.events import Copy, Event, Synchronised
-from opscan.tracing.crossing import strays_among
+from opscan.tracing.crossing import ON_HOST, strays_among
 from opscan.tracing.cuda import is_cuda
 from opscan.tracing.recording import RecordingMode
 from opscan.tracing.signature import dtype_name, qualified
@@ -63,6 +63,8 @@ class RehearsalRecorder(RecordingMode):
         if is_cuda(kwargs.get("device")):
             self.cuda_in_dispatch()
             kwargs = {**kwargs, "device": self.device}
+        if (position := ON_HOST.get(qualified(func))) is not None and len(args) > position:
+            args = (*args[:position], self._to_host(args[position]), *args[position + 1 :])
         inputs = _tensors((args, kwargs))
         if not self._is_on_device(inputs, kwargs):
             return self._on_host(func, args, kwargs, inputs)
@@ -159,6 +161,11 @@ class RehearsalRecorder(RecordingMode):
             return tensor
         with self.paused(), self:
             return tensor.to(self.device)
+
+    def _to_host(self, tensor: torch.Tensor) -> torch.Tensor:
+        """What a factory made on the device (OPS602), and would not make there by itself, is wanted on the host."""
+        with self.paused(), self:
+            return tensor.cpu()
 
     # --- what is written down -------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 Each takes the arguments of the operator and returns its results in order, None for one that is bookkeeping of the
 device and that only other references would read. Meanings are those of the ``npu_*`` functions in Ascend's API
 reference for PyTorch: a true element of ``atten_mask`` is left out, ``keep_prob`` is one minus the dropout probability.
-The layout of a dropout mask, one bit an element padded to 128 bytes, is what torch_npu 2.13.0 allocates.
+The layout of a dropout mask, one bit an element padded to 128 bits, is what torch_npu 2.13.0 allocates.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def dropout_backward(given: dict[str, Any]) -> Results:
 
 
 def _packed(kept: torch.Tensor) -> torch.Tensor:
-    bits = torch.zeros(-(-kept.numel() // 1024) * 1024, dtype=torch.uint8)
+    bits = torch.zeros(-(-kept.numel() // 128) * 128, dtype=torch.uint8)
     bits[: kept.numel()] = kept.reshape(-1)
     return (bits.reshape(-1, 8) << torch.arange(8, dtype=torch.uint8)).sum(1).to(torch.uint8)
 
@@ -183,6 +183,9 @@ def same(given: dict[str, Any]) -> Results:
     """Formats are a matter of the device's memory layout."""
     return (given["input"].clone(),)
 
+
+#: Parameters that a reference does not read: what the device keeps in them is of its own form.
+UNREAD = {"aten::max_pool2d_with_indices_backward": ("indices",)}
 
 #: By qualified overload; the arguments come by the names of the operator's schema. None: not computed.
 REFERENCES: dict[str, Callable[[dict[str, Any]], Results | None]] = {

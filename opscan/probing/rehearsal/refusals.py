@@ -35,8 +35,8 @@ def has_kernel(expected: Expected) -> bool:
 
 
 def is_wrong(func: Any, args: Any, kwargs: Any, expected: Expected) -> bool:
-    """Whether a call that the adapter let pass is wrong on any device: indices beyond the end, or shapes that neither the
-    CPU nor the operator's shape function takes. The simulated kernel behind the adapter looks at nothing. Dtypes are
+    """Whether a call that the adapter let pass is wrong on any device: indices beyond the end, or shapes that both the
+    CPU and the operator's shape function refuse. The simulated kernel behind the adapter looks at nothing. Dtypes are
     each device's own matter.
     """
     if isinstance(expected.error, IndexError) or "out of bounds" in str(expected.error):

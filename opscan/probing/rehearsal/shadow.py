@@ -15,7 +15,7 @@ from torch.utils._pytree import tree_flatten, tree_leaves, tree_map_only, tree_u
 
 from opscan.probing.rehearsal.device_memory import address, is_opaque, on_host
 from opscan.probing.rehearsal.knowledge import Knowledge, Value, is_fresh
-from opscan.probing.rehearsal.references import REFERENCES
+from opscan.probing.rehearsal.references import REFERENCES, UNREAD
 from opscan.probing.rehearsal.sizes import bytes_filled, bytes_of, resident
 from opscan.tracing.host import is_a_view
 from opscan.tracing.signature import qualified
@@ -83,7 +83,7 @@ class Shadow:
 
     def expect(self, func: Any, args: Any, kwargs: Any, inputs: list[torch.Tensor]) -> Expected:
         """What will be known of the results, before anything is computed."""
-        value = self.knowledge.of(inputs)
+        value = self.knowledge.of(_read_by(func, args, kwargs, inputs))
         if torch.Tag.nondeterministic_seeded in func.tags:
             value = max(value, Value.DATA)
         written = written_by(func, args, kwargs) if func._schema.is_mutable else []
@@ -209,6 +209,15 @@ def _fits(value: torch.Tensor, dtype: torch.dtype) -> bool:
         return True
     span = torch.iinfo(dtype)
     return bool(value.min() >= span.min and value.max() <= span.max)
+
+
+def _read_by(func: Any, args: Any, kwargs: Any, inputs: list[torch.Tensor]) -> list[torch.Tensor]:
+    """The tensor arguments from which the CPU computes."""
+    unread = UNREAD.get(qualified(func))
+    if unread is None:
+        return inputs
+    given = [*zip((p.name for p in func._schema.arguments), args, strict=False), *kwargs.items()]
+    return [value for name, value in given if name not in unread and isinstance(value, torch.Tensor)]
 
 
 def written_by(func: Any, args: Any, kwargs: Any) -> list[torch.Tensor]:

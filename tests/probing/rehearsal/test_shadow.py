@@ -137,6 +137,7 @@ def test_narrower_indices_that_fit_are_known(shadow):
     assert shadow.knowledge.of([indices]) is Value.CONSTANT
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")  # torch has more to say of quantized tensors
 def test_sparse_and_quantized_results_are_not_known(shadow):
     made = torch.quantize_per_tensor(torch.zeros(2), 0.1, 0, torch.qint8)
     out = run(shadow, aten.quantize_per_tensor.default, (torch.ones(2), 0.1, 0, torch.qint8), lambda: made)
@@ -164,6 +165,15 @@ def test_what_is_written_to_unseen_is_not_known(shadow):
     assert shadow.knowledge.of([tensor]) is Value.UNKNOWN
     assert shadow.knowledge.of([other]) is Value.UNKNOWN
     assert tensor.tolist() == other.tolist() == [1, 1]
+
+
+def test_what_a_reference_does_not_read_need_not_be_known(shadow):
+    tensor, mask, made = torch.rand(1, 1, 4, 4), torch.zeros(1, dtype=torch.int8), torch.zeros(1, 1, 4, 4)
+    shadow.knowledge.learn([mask], Value.UNKNOWN)
+    args = (torch.ones(1, 1, 2, 2), tensor, [2, 2], [2, 2], [0, 0], [1, 1], False, mask)
+    run(shadow, aten.max_pool2d_with_indices_backward.default, args, lambda: made)
+    assert made.sum() == 4
+    assert shadow.knowledge.of([made]) is Value.CONSTANT
 
 
 def test_random_numbers_are_data(shadow):
