@@ -32,8 +32,9 @@ _MOVES = frozenset(
     {"cat", "_chunk_cat", "stack", "index", "gather", "index_select", "embedding", "clone", "_to_copy", "copy", "where",
      "take", "roll", "flip", "repeat", "masked_select", "constant_pad_nd", "im2col", "scatter", "index_copy", "max",
      "min", "amax", "amin", "aminmax", "_foreach_max", "sort", "topk", "median", "nanmedian", "kthvalue", "mode",
-     "cummax", "cummin", "max_pool2d_with_indices", "max_pool3d_with_indices", "adaptive_max_pool2d", "adaptive_max_pool3d",
-     "max_unpool2d", "max_unpool3d", "unique_consecutive", "_unique2", "pixel_shuffle", "channel_shuffle"}
+     "cummax", "cummin", "max_pool2d_with_indices", "max_pool3d_with_indices", "adaptive_max_pool2d",
+     "adaptive_max_pool3d", "max_unpool2d", "max_unpool3d", "unique_consecutive", "_unique2", "pixel_shuffle",
+     "channel_shuffle"}
 )  # fmt: skip
 
 
