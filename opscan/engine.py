@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from opscan.errors import OpscanError, UsageError
+from opscan.matrix.data import matrix_roots
+from opscan.matrix.later import apis_of_later_releases
 from opscan.probing.environment import find
 from opscan.probing.simulator.build import environment_variables, runtime_for
 from opscan.target import Target
@@ -27,6 +29,13 @@ def choose(asked: EngineChoice, target: Target, progress: Callable[[str], None])
     """The engine for a target. Raises UsageError where a rehearsal is asked for and there is no environment for it,
     OpscanError where its runtime cannot be built.
     """
+    if target.route == "offline":
+        if asked == "rehearse":
+            raise UsageError(
+                "The offline route cannot be rehearsed: ATC is part of CANN, and closed.",
+                "Leave --rehearse and --engine away: the model is exported to ONNX, and judged by tables.",
+            )
+        return Chosen(Engine(tracer="export"))
     if asked == "virtual":
         return Chosen(Engine())
     environment = find(target.torch_npu)
@@ -39,7 +48,8 @@ def choose(asked: EngineChoice, target: Target, progress: Callable[[str], None])
             )
         return Chosen(Engine())
     try:
-        runtime = runtime_for(environment.package, progress=progress)
+        lacking = apis_of_later_releases(matrix_roots(), target.cann, target.soc)
+        runtime = runtime_for(environment.package, lacking=lacking, progress=progress)
     except OpscanError as error:
         if asked == "rehearse":
             raise

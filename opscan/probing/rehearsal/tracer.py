@@ -25,6 +25,7 @@ from opscan.probing.rehearsal.printing import printed_from_memory
 from opscan.probing.rehearsal.recorder import RehearsalRecorder
 from opscan.probing.rehearsal.shadow import Shadow
 from opscan.probing.rehearsal.sizes import memory_budget
+from opscan.probing.rehearsal.unseen_kernels import unseen_kernels_told
 from opscan.probing.simulator.runtime import SimulatedRuntime
 from opscan.tracing.execution import Execution
 from opscan.tracing.host import composite_key, kernels_in_process
@@ -111,6 +112,7 @@ class _Run:
             stack.enter_context(self.recorder)
             stack.enter_context(threads_followed(self.recorder))
             stack.enter_context(redirected(self.recorder))
+            stack.enter_context(unseen_kernels_told(self.recorder))
             stack.enter_context(printed_from_memory(self.device))
             try:
                 self._run()
