@@ -1,12 +1,12 @@
-"""How well the trace on the virtual npu agrees with the real torch_npu: |common| / |union| of (model, overload).
+"""How well a scan predicts what the real torch_npu does: the inventory of the virtual device against a rehearsal's.
 
-    python benchmarks/agreement.py --runtime DIR [--train] [--only resnet,timm/] [--json FILE] [--again]
+    python benchmarks/agreement.py [--train] [--only resnet,timm/] [--json FILE] [--again]
+                                   [--torch-npu 2.13.0] [--cann 9.1.0] [--soc ascend910b]
 
-Needs an environment with torch_npu 2.13.0, its torch, torchvision, timm and transformers, and in DIR the stub CANN
-libraries of a simulated runtime. Each model runs twice, each time in a process of its own: on ``npu:0`` of the real
-adapter under a dispatch mode, and as opscan traces it. Overloads that only one of them shows are listed, and those
-that both show with other counts. On the real side each operator also runs on the CPU, and its result is written to the
-device, so that a model which branches on values takes the path that it takes on an NPU.
+Needs an environment with the torch_npu release, its torch, torchvision, timm and transformers. Each model runs twice,
+each time in a process of its own: as opscan traces it on the virtual device, and on the real adapter over the simulated
+runtime, with values. Counted are pairs (model, overload): in agreement where both sides have the overload, and
+where it has the same verdict, too, at every combination of dtypes. Everything else is listed.
 
 With ``--json`` results are kept as they come, and a second run goes on where the first ended; ``--again`` runs the
 models of ``--only`` anew.
@@ -23,18 +23,25 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
 import agreement_models
-from agreement_sides import SIDES, Counts, Side
+from agreement_sides import SIDES, Side
+
+from opscan.engine import choose
+from opscan.target import Target
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runtime", required=True, help="folder of the simulated runtime's libraries")
     parser.add_argument("--train", action="store_true")
     parser.add_argument("--modules", action="store_true", help="single modules of torch in place of the models")
     parser.add_argument("--only", help="models whose name contains one of these, separated by commas")
     parser.add_argument("--json", type=Path, help="keep the results here, and go on from them")
     parser.add_argument("--again", action="store_true", help="run models anew that the file has results of")
+    parser.add_argument("--torch-npu", default="2.13.0")
+    parser.add_argument("--cann", default="9.1.0")
+    parser.add_argument("--soc", default="ascend910b")
     arguments = parser.parse_args()
     parts = arguments.only.split(",") if arguments.only else [""]
     names = agreement_models.modules() if arguments.modules else agreement_models.names()
@@ -57,7 +64,12 @@ def compare(names: list[str], arguments: argparse.Namespace) -> None:
 
 def rows(names: list[str], arguments: argparse.Namespace) -> Iterator[tuple[str, dict[str, Any]]]:
     """Run both sides of each model, one after the other: a machine has other things to do."""
-    sides = [Side(which, arguments.runtime, arguments.train) for which in SIDES]
+    target = Target(arguments.torch_npu, arguments.cann, arguments.soc)
+    engine = choose("rehearse", target, lambda stage: None).engine
+    if Path(engine.interpreter) != Path(sys.executable):
+        sys.exit(f"Run this in an environment that has torch_npu {target.torch_npu} and its torch.")
+    variables = engine.environment
+    sides = [Side(which, v, target, arguments.train) for which, v in zip(SIDES, (variables, {}), strict=True)]
     try:
         for name in names:
             yield name, row_of(*(side.run(name) for side in sides))
@@ -66,50 +78,55 @@ def rows(names: list[str], arguments: argparse.Namespace) -> Iterator[tuple[str,
             side.close()
 
 
-def row_of(real: dict[str, Any], virtual: dict[str, Any]) -> dict[str, Any]:
-    errors = [f"{which}: {a['error']}" for which, a in zip(SIDES, (real, virtual), strict=True) if "error" in a]
+def row_of(rehearsal: dict[str, Any], scan: dict[str, Any]) -> dict[str, Any]:
+    errors = [f"{which}: {a['error']}" for which, a in zip(SIDES, (rehearsal, scan), strict=True) if "error" in a]
     if errors:
         return {"error": "; ".join(errors)}
-    if "refused" in real:
-        return {"refused": real["refused"], "foreseen": real["refused"] in virtual["refused"]}
-    return differences(real["counts"], virtual["counts"])
-
-
-def differences(real: Counts, virtual: Counts) -> dict[str, Any]:
-    """Overloads of one side only, and those that both show, with other counts."""
+    real, virtual = rehearsal["ops"], scan["ops"]
+    both = sorted(real.keys() & virtual.keys())
+    verdicts = {
+        name: [real[name]["verdicts"], virtual[name]["verdicts"]]
+        for name in both
+        if real[name]["verdicts"] != virtual[name]["verdicts"]
+    }
+    counts = {n: [real[n]["count"], virtual[n]["count"]] for n in both if real[n]["count"] != virtual[n]["count"]}
     return {
-        "common": len(real.keys() & virtual.keys()),
+        "common": len(both),
         "missing": sorted(real.keys() - virtual.keys()),
         "extra": sorted(virtual.keys() - real.keys()),
-        "counts differ": {
-            k: [real[k], virtual[k]] for k in sorted(real.keys() & virtual.keys()) if real[k] != virtual[k]
-        },
+        "verdicts differ": verdicts,
+        "counts differ": counts,
+        "values": rehearsal["values"] + (f" ({rehearsal['note']})" if rehearsal["note"] else ""),
     }
 
 
 def line(name: str, row: dict[str, Any]) -> str:
     if "error" in row:
         return f"{name:44} {row['error'][:300]}"
-    if "refused" in row:
-        return f"{name:44} the adapter refuses {row['refused']}: {'' if row['foreseen'] else 'not '}foreseen"
     either = row["common"] + len(row["missing"]) + len(row["extra"])
     told = "".join(f" -{n}" for n in row["missing"]) + "".join(f" +{n}" for n in row["extra"])
+    verdicts = "".join(f"\n    {n}: rehearsal {a}, scan {b}" for n, (a, b) in row["verdicts differ"].items())
     counts = "".join(f" {n} {a}/{b}" for n, (a, b) in row["counts differ"].items())
-    return f"{name:44} {row['common']}/{either}{told}{'  counts:' if counts else ''}{counts}"
+    values = f"  values {row['values']}" if row["values"] != "computed" else ""
+    return f"{name:44} {row['common']}/{either}{told}{'  counts:' if counts else ''}{counts}{values}{verdicts}"
 
 
 def report(table: dict[str, Any], train: bool) -> None:
     compared = [row for row in table.values() if "common" in row]
     common = sum(row["common"] for row in compared)
     either = common + sum(len(row["missing"]) + len(row["extra"]) for row in compared)
-    same = sum(row["common"] - len(row["counts differ"]) for row in compared)
+    verdicts = common - sum(len(row["verdicts differ"]) for row in compared)
+    counts = common - sum(len(row["counts differ"]) for row in compared)
     kinds = collections.Counter(
-        f"{sign}{name}" for row in compared for sign, key in (("-", "missing"), ("+", "extra")) for name in row[key]
+        f"{sign}{name}"
+        for row in compared
+        for sign, key in (("-", "missing"), ("+", "extra"), ("verdict of ", "verdicts differ"))
+        for name in row[key]
     )
     phase = "training" if train else "inference"
     print(f"{phase}: {len(compared)} of {len(table)} models compared")
-    print(f"agreement over (model, overload): {common}/{either} = {common / max(1, either):.4f}")
-    print(f"with equal counts: {same}/{either} = {same / max(1, either):.4f}")
+    for what, number in (("overloads", common), ("overloads and verdicts", verdicts), ("overloads and counts", counts)):
+        print(f"agreement of {what} over (model, overload): {number}/{either} = {number / max(1, either):.4f}")
     for name, times in kinds.most_common():
         print(f"  {name} in {times}")
     for name, row in table.items():

@@ -1,6 +1,6 @@
 """The two sides of the comparison, each a process that forks one child a model, so that libraries load once.
 
-python benchmarks/agreement_sides.py real|virtual [--train]      (model names on stdin, one JSON answer a line)
+python benchmarks/agreement_sides.py rehearsal|scan [--train]      (model names on stdin, one JSON answer a line)
 """
 
 from __future__ import annotations
@@ -14,35 +14,27 @@ import traceback
 from pathlib import Path
 from typing import Any, TextIO
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
 import agreement_models
 
-Counts = dict[str, int]
+from opscan.target import Target
 
-SIDES = ("real", "virtual")
+SIDES = ("rehearsal", "scan")
 
 _SEED = 5
 
 
 class Side:
-    """One of ``SIDES``: a process that answers model after model."""
+    """One of ``SIDES``: a process that answers model after model. ``environment``: what its engine needs."""
 
-    def __init__(self, which: str, runtime: str, train: bool) -> None:
+    def __init__(self, which: str, environment: dict[str, str], target: Target, train: bool) -> None:
         self.which = which
-        environment = {
-            **os.environ,
-            "TORCH_DEVICE_BACKEND_AUTOLOAD": "0",
-            "TASK_QUEUE_ENABLE": "0",
-            "SIM_SOC": "Ascend910B3",
-            "HF_HUB_OFFLINE": "1",
-        }
-        if which == "real":
-            environment["LD_LIBRARY_PATH"] = runtime
-        else:  # as opscan's own child has it
-            environment |= {"PYTORCH_JIT": "0", "TORCHDYNAMO_DISABLE": "1"}
-        command = [sys.executable, __file__, which, *(["--train"] if train else [])]
+        common = {"TORCH_DEVICE_BACKEND_AUTOLOAD": "0", "PYTORCH_JIT": "0", "TORCHDYNAMO_DISABLE": "1"}
+        command = [sys.executable, __file__, which, target.torch_npu, target.cann, target.soc]
         self._process = subprocess.Popen(
-            command,
-            env=environment,
+            [*command, *(["--train"] if train else [])],
+            env={**os.environ, **common, "HF_HUB_OFFLINE": "1", **environment},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -50,7 +42,7 @@ class Side:
         )
 
     def run(self, name: str) -> dict[str, Any]:
-        """``counts`` by overload, what is ``refused``, or ``error``."""
+        """``ops``: by overload its ``count`` and its ``verdicts`` by dtypes; or ``error``."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(name + "\n")
@@ -62,37 +54,37 @@ class Side:
         self._process.communicate()
 
 
-def serve(which: str, train: bool) -> None:
+def serve(which: str, target: Target, train: bool) -> None:
     """Answer the models on stdin. What models print goes nowhere."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    if which == "virtual":
-        sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-        from opscan.worker.shield import shield_from_torch_npu
-
-        shield_from_torch_npu("2.13.0")
     import torch
 
-    if which == "real":
-        import torch_npu  # noqa: F401
     torch.set_num_threads(1)
+    if which == "scan":
+        from opscan.worker.shield import shield_from_torch_npu
+
+        shield_from_torch_npu(target.torch_npu)
+    else:
+        import torch_npu  # noqa: F401
     agreement_models.import_libraries()
     for line in sys.stdin:
-        answer_in_child(which, line.strip(), train, answers)
+        answer_in_child(which, line.strip(), target, train, answers)
 
 
-def answer_in_child(which: str, name: str, train: bool, answers: TextIO) -> None:
+def answer_in_child(which: str, name: str, target: Target, train: bool, answers: TextIO) -> None:
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(read)
         answer: dict[str, Any]
         try:
-            answer = {"real": run_real, "virtual": run_virtual}[which](name, train)
+            answer = run(which, name, target, train)
         except BaseException as error:
             at = traceback.extract_tb(error.__traceback__)[-1]
             answer = {"error": f"{type(error).__name__}: {error} ({Path(at.filename).name}:{at.lineno})"}
-        os.write(write, json.dumps(answer).encode())
+        with os.fdopen(write, "wb") as pipe:
+            pipe.write(json.dumps(answer).encode())
         os._exit(0)
     os.close(write)
     with os.fdopen(read) as pipe:
@@ -102,92 +94,50 @@ def answer_in_child(which: str, name: str, train: bool, answers: TextIO) -> None
     answers.flush()
 
 
-class Refused(Exception):
-    """An operator that the real adapter raises for."""
-
-
-def run_real(name: str, train: bool) -> dict[str, Any]:
-    """``counts`` of the overloads that the real adapter's dispatcher shows on npu:0, or the one that it ``refused``."""
-    try:
-        return {"counts": count_real(name, train)}
-    except Refused as refused:
-        return {"refused": str(refused)}
-
-
-def count_real(name: str, train: bool) -> Counts:
-    import torch
-    from agreement_shadow import shadow_composites, shadowed
-    from torch.utils._python_dispatch import TorchDispatchMode
-    from torch.utils._pytree import tree_leaves, tree_map_only
-
-    counts: collections.Counter[str] = collections.Counter()
-
-    class Count(TorchDispatchMode):
-        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            try:
-                out = shadowed(func, args, kwargs or {})
-            except RuntimeError as error:
-                if "feature not supported" in str(error):
-                    raise Refused(func._schema.name) from error
-                raise
-            if func.namespace != "prim" and any(
-                isinstance(t, torch.Tensor) and t.device.type == "npu" for t in tree_leaves((args, kwargs, out))
-            ):
-                schema = func._schema
-                counts[schema.name + (f".{schema.overload_name}" if schema.overload_name else "")] += 1
-            return out
-
-    shadow_composites()
-    torch.manual_seed(_SEED)
-    model, args, kwargs = agreement_models.build(name, train)
-    model = model.npu()
-    args, kwargs = tree_map_only(
-        torch.Tensor, lambda t: t.detach().npu().requires_grad_(t.requires_grad), (args, kwargs)
-    )
-    mode = Count()
-    if not train:
-        with mode, torch.no_grad():
-            model(*args, **kwargs)
-        return dict(counts)
-    with mode:
-        result = model(*args, **kwargs)
-    out = [t for t in tree_leaves(result) if isinstance(t, torch.Tensor) and t.requires_grad]
-    gradients = [torch.ones_like(t) for t in out]
-    with mode:
-        torch.autograd.backward(out, gradients)
-        trained = [p for p in model.parameters() if p.grad is not None]
-        if trained:
-            torch.optim.AdamW(trained).step()
-    return dict(counts)
-
-
-def run_virtual(name: str, train: bool) -> dict[str, Any]:
-    """``counts`` of the overloads in opscan's inventory for torch_npu 2.13.0, and which of them it says are
-    ``refused``.
-    """
+def run(which: str, name: str, target: Target, train: bool) -> dict[str, Any]:
     import torch
 
+    from opscan.assess import judge_calls
     from opscan.matrix.query import Matrix
-    from opscan.target import Target
-    from opscan.tracing.dispatch import DispatchTracer
     from opscan.tracing.interface import Recipe, TraceOptions
-    from opscan.verdict import refused_memory_format
 
-    torch.manual_seed(_SEED)
-    matrix = Matrix.load(Target("2.13.0", "9.2.0-beta.1", "ascend910b"))  # the simulated runtime lacks no API
+    matrix = Matrix.load(target)
     options = TraceOptions(
-        name, matrix.registered(), matrix.registered("AutogradPrivateUse1"), "2.13.0", "2.13.0", train
+        name,
+        matrix.registered(),
+        matrix.registered("AutogradPrivateUse1"),
+        matrix.torch_release,
+        target.torch_npu,
+        train,
+        matrix.registered("AutocastPrivateUse1"),
     )
+    torch.manual_seed(_SEED)
     recipe = Recipe(lambda: agreement_models.build(name, train), Path("/nonexistent"))
-    inventory = DispatchTracer().trace(recipe, options, lambda stage: None)
-    if not all(a.ok for a in inventory.trace.attempts):
-        raise RuntimeError(inventory.trace.unseen[0])
-    counts: collections.Counter[str] = collections.Counter()
-    for call in inventory.calls:
-        counts[call.name] += call.count
-    refused = sorted({call.name for call in inventory.calls if refused_memory_format(call)})
-    return {"counts": dict(counts), "refused": refused}
+    inventory = _tracer(which).trace(recipe, options, lambda stage: None)
+    if not all(attempt.ok for attempt in inventory.trace.attempts):
+        return {"error": inventory.trace.unseen[0]}
+    ops: dict[str, dict[str, Any]] = collections.defaultdict(lambda: {"count": 0, "verdicts": {}})
+    for judged in judge_calls(inventory, matrix):
+        op = ops[judged.example.name]
+        op["count"] += sum(call.count for call in judged.calls)
+        verdicts = op["verdicts"].setdefault(" ".join(dict.fromkeys(judged.example.dtypes)), [])
+        ruling = judged.ruling
+        said = ruling.verdict + (f" {ruling.rule}" if ruling.rule else "")
+        if said not in verdicts:
+            verdicts.append(said)
+            verdicts.sort()
+    return {"ops": ops, "values": inventory.trace.values, "note": inventory.trace.values_note}
+
+
+def _tracer(which: str) -> Any:
+    if which == "scan":
+        from opscan.tracing.dispatch import DispatchTracer
+
+        return DispatchTracer()
+    from opscan.probing.rehearsal.tracer import RehearsalTracer
+
+    return RehearsalTracer()
 
 
 if __name__ == "__main__":
-    serve(sys.argv[1], "--train" in sys.argv[2:])
+    serve(sys.argv[1], Target(*sys.argv[2:5]), "--train" in sys.argv[5:])
