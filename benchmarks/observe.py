@@ -2,14 +2,16 @@
 """Observe which kernels the real torch_npu launches, by operator and dtypes, on a simulated CANN runtime.
 
     python benchmarks/observe.py --output FILE.csv.gz [--soc Ascend910B3] [--cann 8.5.0]
-                                 [--only models|operators|schemas] [--cases REGEX] [--merge FILE.csv.gz]
+                                 [--only models|operators|schemas] [--cases REGEX]
+                                 [--merge FILE.csv.gz [--forget REGEX]]
                                  [--lacking FILE.txt --reference FILE.csv.gz]
 
 Runs where opscan with its extra ``rehearse``, torch, torch_npu and expecttest are installed; the simulated runtime is
 built for that torch_npu. Every case runs in a child process, because zeros as results can crash a kernel's host code. A
 dispatch mode marks each operator call in the runtime's log; what is logged up to the call's end is its own.
 
-What depends on uninitialised memory differs from run to run: ``--merge`` unites the rows with those of an earlier run.
+What depends on uninitialised memory differs from run to run: ``--merge`` unites the rows with those of an earlier run,
+except those in whose outcome or kernels ``--forget`` finds something, as where an earlier runtime answered wrongly.
 Where a runtime lacks APIs, the adapter launches others: the runtime is built without those that ``--lacking`` names,
 one a line, and only what differs from ``--reference``, the table of a complete runtime, is kept
 (``observed_coverage.py --lacking`` lists them).
@@ -46,6 +48,7 @@ def main() -> None:
     parser.add_argument("--only", choices=["models", "operators", "schemas"], help="one part of the cases")
     parser.add_argument("--cases", default="", help="regular expression: only cases whose name it finds")
     parser.add_argument("--merge", type=Path, help="a table of an earlier run to unite with")
+    parser.add_argument("--forget", help="regular expression: rows of --merge that are not taken over")
     parser.add_argument("--lacking", type=Path, help="the APIs that the runtime shall lack")
     parser.add_argument("--reference", type=Path, help="the table of a complete runtime")
     options = parser.parse_args()
@@ -53,9 +56,9 @@ def main() -> None:
     if _LOG not in os.environ:
         _restart(options.soc, options.cann, lacking)
 
-    from observing import calls, custom, given, log, mixed, models, operators, schemas, tables
+    from observing import calls, custom, given, log, mixed, models, operators, schemas, tables, typed
 
-    lists = {"models": (models, calls, custom, given, mixed), "operators": (operators,), "schemas": ()}
+    lists = {"models": (models, calls, custom, given, mixed, typed), "operators": (operators,), "schemas": ()}
     modules = lists[options.only] if options.only else (*lists["models"], *lists["operators"])
     cases = [case for module in modules for case in module.cases() if re.search(options.cases, case.name)]
     path = Path(os.environ[_LOG])
@@ -67,7 +70,8 @@ def main() -> None:
     if lacking:
         rows = tables.launching(rows, tables.read(options.reference), lacking)
     if options.merge:
-        rows = tables.united(rows, tables.read(options.merge))
+        earlier = tables.read(options.merge)
+        rows = tables.united(rows, tables.without(earlier, options.forget) if options.forget else earlier)
     tables.write(rows, options.output)
     path.unlink()
     print(len(cases), "cases,", len(rows), "rows,", len({row[1] for row in rows}), "overloads")

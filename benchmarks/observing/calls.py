@@ -216,6 +216,8 @@ def _indexing() -> dict[str, Function]:
     ids = torch.tensor([0, 2])
     mask = torch.arange(16).reshape(4, 4) % 2 == 0
     row = torch.tensor([True, False, True, False])
+    every = torch.ones(4, dtype=torch.bool)  # the simulated runtime finds as many in any mask
+    four = torch.arange(4)
     return {
         "int": lambda x: x[1],
         "slice": lambda x: x[1:3, ::2],
@@ -227,6 +229,8 @@ def _indexing() -> dict[str, Function]:
         "mixed": lambda x: x[ids.npu(), :, None],
         "bool": lambda x: x[mask.npu()],
         "bool row.npu()": lambda x: x[row.npu()],
+        "bool and tensor": lambda x: x[every.npu(), four.npu()],
+        "tensor and bool": lambda x: x[four.npu(), every.npu()],
         "none": lambda x: x[None, ..., None],
         "put tensor": lambda x: x.__setitem__(ids.npu(), x[:2].clone()),
         "put two tensors": lambda x: x.__setitem__((ids.npu(), ids.npu()), x[0, :2].clone()),
@@ -234,6 +238,8 @@ def _indexing() -> dict[str, Function]:
         "put bool": lambda x: x.__setitem__(mask.npu(), 1),
         "put bool row.npu()": lambda x: x.__setitem__(row.npu(), x[0].clone()),
         "put bool tensor": lambda x: x.__setitem__(mask.npu(), x[mask.npu()]),
+        "put bool and tensor": lambda x: x.__setitem__((every.npu(), four.npu()), 1),
+        "put tensor and bool": lambda x: x.__setitem__((four.npu(), every.npu()), x[0].clone()),
         "index_put accumulate": lambda x: x.index_put_((ids.npu(),), x[:2].clone(), accumulate=True),
         "index_put": lambda x: x.index_put((ids.npu(),), x[:2]),
         "index_select": lambda x: x.index_select(0, ids.npu()),

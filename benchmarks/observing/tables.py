@@ -43,6 +43,11 @@ def united(one: Rows, other: Rows) -> Rows:
     return [[*key, str(count)] for key, count in sorted(kept.items())]
 
 
+def without(rows: Rows, pattern: str) -> Rows:
+    """The rows in whose outcome or kernels the regular expression finds nothing."""
+    return [row for row in rows if not re.search(pattern, f"{row[4]}\n{row[5]}")]
+
+
 def launching(rows: Rows, reference: Rows, lacking: frozenset[str]) -> Rows:
     """What a runtime without APIs tells anew: of operators that launch one of them on a complete runtime, and of calls
     that were made on no complete runtime, because other operators stand in for those.
