@@ -234,6 +234,7 @@ class Matrix:
         Where its calls only moved tensors between devices, another release may have seen the kernel; where they
         launched what the CANN release does not document, another may have run without it.
         """
+        results = results or _made_like(name, dtypes)
         found = [
             (rows, observed, observation)
             for observed, observation in self._observations(name, table.release)
@@ -311,6 +312,12 @@ class Matrix:
 
 #: SoCs before Ascend910B1, on which torch_npu lets single operators be narrowed to float16.
 _NARROWING = frozenset({"ascend310p", "ascend910"})
+
+
+def _made_like(name: str, dtypes: tuple[str, ...]) -> tuple[str, ...]:
+    """The result dtype of a factory that makes a tensor like another one, where none is asked for; else empty."""
+    base = name.partition("::")[2].partition(".")[0]
+    return dtypes[:1] if base.endswith("_like") or base.startswith("new_") else ()
 
 
 def _launched(row: Row) -> set[str]:

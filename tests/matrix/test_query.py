@@ -297,3 +297,17 @@ def test_where_cann_lacks_the_kernel_a_release_that_ran_without_it_tells(tmp_pat
     )
     claim = open_matrix(tmp_path, *files, torch_npu="2.6.0").kernels("aten::topk", F32)
     assert (claim.status, claim.kernels, claim.evidence[0].release) == ("supported", ("aclnnTopk",), "2.13.0")
+
+
+def test_a_factory_like_another_tensor_makes_its_dtype_unless_another_is_asked_for(tmp_path: Path) -> None:
+    same = row("float64", "aclnnOnes[T:float64 T:float64]")
+    other = row("float64", "aclnnOnes[T:float32 T:float32]", results="float32")
+    files = (
+        adapter("2.13.0", {"aten::ones_like": native("aclnnOnes"), "aten::sum": native("aclnnOnes")}),
+        observed("2.13.0", {"aten::ones_like": (same, other), "aten::sum": (same, other)}),
+        cann("9.1.0", {"aclnnOnes": api("float32")}),
+    )
+    matrix = open_matrix(tmp_path, *files)
+    assert matrix.kernels("aten::ones_like", ("float64",)).code == "dtype"
+    assert matrix.kernels("aten::ones_like", ("float64",), ("float32",)).status == "supported"
+    assert matrix.kernels("aten::sum", ("float64",)).code == "arguments"
