@@ -10,9 +10,10 @@ from functools import cache
 from opscan.assessment import Evidence
 from opscan.inventory import OpCall
 from opscan.matrix.errors_file import ErrorCodes
+from opscan.matrix.exports_table import NO_TENSOR
 from opscan.matrix.onnx_table import NEWEST_OPSET
 from opscan.matrix.query import Matrix
-from opscan.routes.offline import onnx_node
+from opscan.routes.offline import offline, onnx_node
 from opscan.verdict import Ruling, facts_of
 
 #: The code with which ATC stops, by the rule that says why.
@@ -29,9 +30,13 @@ class OfflineJudge:
     host_torch: str
 
     def call(self, call: OpCall) -> Ruling:
-        """The ruling on one node, by the opset that its attributes name."""
+        """The ruling on one node, by the opset that its attributes name; on an operator of ATen, by how torch's
+        exporters were seen to write it.
+        """
         opset = _opset(call)
         dtypes = tuple(dict.fromkeys(call.dtypes))
+        if "opset" not in dict(call.attributes):
+            return self._with_code(offline(self.matrix, call.name, dtypes[0] if dtypes else NO_TENSOR).ruling)
         facts = facts_of(self.matrix, call.name, ", ".join(dtypes), self.host_torch) | {"opset": str(opset)}
         ruling = onnx_node(self.matrix, call.name, dtypes, opset, facts)
         return self._with_code(ruling)

@@ -119,7 +119,9 @@ def scan_with(
     inventory = scanned.inventory
     trace = replace(inventory.trace, attempts=(*attempts, *inventory.trace.attempts))
     inventory = replace(inventory, trace=trace)
-    measurements = measure(inventory.calls, request.probe, target, progress)
+    # An ONNX node is no call that an NPU could be asked for on its own.
+    probe = "off" if request.route == "offline" else request.probe
+    measurements = measure(inventory.calls, probe, target, progress)
     if measurements.failure and request.probe == "require":
         failed = Attempt("probe", False, measurements.failure)
         inventory = replace(inventory, trace=replace(trace, attempts=(*trace.attempts, failed)))

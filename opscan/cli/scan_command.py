@@ -51,6 +51,7 @@ def run(arguments: ScanArguments) -> int:
     from opscan.measure import ProbeChoice
     from opscan.rendering.write import check_writable
     from opscan.scan import ScanRequest, scan
+    from opscan.target import Route
 
     lang = language(arguments.lang)
     fail_on = choice("--fail-on", arguments.fail_on, get_args(FailOn))
@@ -74,7 +75,7 @@ def run(arguments: ScanArguments) -> int:
         fail_on,  # type: ignore[arg-type]
         engine,  # type: ignore[arg-type]
         probe,  # type: ignore[arg-type]
-        choice("--route", arguments.route, ("eager", "graph")),  # type: ignore[arg-type]
+        choice("--route", arguments.route, get_args(Route)),  # type: ignore[arg-type]
     )
     for path in _outputs(arguments):
         check_writable(path)

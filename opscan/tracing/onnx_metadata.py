@@ -39,12 +39,13 @@ def origin_of(node: onnx.NodeProto) -> str:
 def location_of(node: onnx.NodeProto, file: str, root: Path | None) -> Location:
     """The user's line and module; of a node that carries none, the file itself and the node's name, at no line."""
     metadata = _metadata(node)
-    frame = _user_frame(metadata.get("stack_trace", ""), _FRAME) or _user_frame(node.doc_string[:_LONGEST], _RANGE)
-    module = _module(metadata) or _module_in_name(node.name)
+    frames = [(path, line) for path, line in _FRAME.findall(metadata.get("stack_trace", ""))][::-1]
+    frame = _user_frame(frames, root) or _user_frame(_RANGE.findall(node.doc_string[:_LONGEST]), root)
+    module = _module(metadata)
     if frame is None:
-        return Location(file, 0, node.name or next(iter(node.output), ""))
+        return Location(file, 0, module or node.name or next(iter(node.output), ""))
     path, line = frame
-    return Location(_relative(path, root), line, module)
+    return Location(_relative(path, root), line, module or _module_in_name(node.name))
 
 
 def _metadata(node: onnx.NodeProto) -> dict[str, str]:
@@ -55,13 +56,14 @@ def _metadata(node: onnx.NodeProto) -> dict[str, str]:
     }
 
 
-def _user_frame(text: str, pattern: re.Pattern[str]) -> tuple[str, int] | None:
-    """The innermost line that is not a library's; both exporters' texts have it nearest to their operator's end."""
-    frames = [(path, int(line)) for path, line in pattern.findall(text) if len(line) < 10]
-    own = [frame for frame in frames if not any(part in frame[0] for part in _LIBRARIES)]
-    if not own:
-        return None
-    return own[-1] if pattern is _FRAME else own[0]
+def _user_frame(frames: list[tuple[str, str]], root: Path | None) -> tuple[str, int] | None:
+    """The innermost line that is not a library's. ``frames`` begin with the innermost; with a ``root``, the user's
+    code lies below it."""
+    for path, line in frames:
+        below = root is None or Path(path).is_relative_to(root)
+        if below and not any(part in path for part in _LIBRARIES) and len(line) < 10:
+            return path, int(line)
+    return None
 
 
 def _module(metadata: dict[str, str]) -> str:

@@ -33,13 +33,13 @@ class Engine:
     """What runs the model: the engine's name, the interpreter it needs, and environment variables besides.
 
     ``tracer``: ``dispatch``, or ``graph`` for what ``torch.compile`` with torchair makes of the model; ``onnx`` lists
-    ONNX files and needs no torch.
+    ONNX files and needs no torch, ``export`` what torch's ONNX exporters make of the model.
     """
 
     name: EngineName = "virtual"
     interpreter: str = sys.executable
     environment: dict[str, str] = field(default_factory=dict)
-    tracer: Literal["dispatch", "graph", "onnx"] = "dispatch"
+    tracer: Literal["dispatch", "graph", "onnx", "export"] = "dispatch"
 
 
 class Worker:

@@ -37,6 +37,10 @@ def serve(requests: int, replies: int, engine: str, tracer_name: str) -> None:
 def _tracer(engine: str, name: str) -> Any:
     if name == "onnx":
         return None
+    if name == "export":
+        from opscan.tracing.onnx_export import OnnxExportTracer
+
+        return OnnxExportTracer()
     if name == "graph":
         from opscan.probing.graph.tracer import GraphTracer
 

@@ -1,0 +1,192 @@
+"""The ``onnx`` tracer: the model as torch's exporters write it, node by node, each with the operator and the line of
+code that it comes from. Where neither exporter succeeds, the dispatch tracer's operators stand in.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import onnx
+import torch
+from torch import nn
+from torch._subclasses.fake_tensor import FakeTensorMode
+
+from opscan.errors import OpscanError
+from opscan.inventory import Attempt, Finding, Inventory, Location, Trace
+from opscan.tracing import onnx_exporters
+from opscan.tracing.interface import Recipe, TraceOptions
+from opscan.tracing.onnx_check import Compared, compare, tensors
+from opscan.tracing.onnx_exporters import Exported, Exporter
+from opscan.tracing.onnx_file import list_model
+from opscan.tracing.process_state import restored
+from opscan.tracing.source import SourceLocator
+from opscan.tracing.user_error import model_error
+
+#: Bytes of weights up to which a model is built and exported with them; a larger one is exported without.
+_MOST_WEIGHTS = 1 << 30
+
+#: Weights of an exported model that are kept for shape inference.
+_SMALL = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class _Built:
+    """``fake``: there are no values behind the weights and inputs."""
+
+    model: Any
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    fake: FakeTensorMode | None
+
+    @property
+    def parameters(self) -> int:
+        return sum(p.numel() for p in self.model.parameters()) if isinstance(self.model, nn.Module) else 0
+
+
+class OnnxExportTracer:
+    name = "onnx"
+
+    def trace(self, recipe: Recipe, options: TraceOptions, progress: Callable[[str], None]) -> Inventory:
+        """One inventory. Raises ModelError for errors of the user's own code, LoadError from the recipe."""
+        with restored():
+            progress("building the model")
+            built = _build(recipe)
+            attempts: list[Attempt] = []
+            for name, exporter in _exporters(built):
+                progress(f"exporting to ONNX ({name})")
+                try:
+                    exported = _export(exporter, built)
+                except BaseException as error:
+                    if isinstance(error, KeyboardInterrupt):
+                        raise
+                    attempts.append(Attempt(f"onnx ({name})", False, onnx_exporters.reason(error)))
+                    continue
+                attempts.append(Attempt(f"onnx ({name})", True))
+                return _inventory(exported, built, recipe, options, tuple(attempts), progress)
+        return _by_dispatch(recipe, options, tuple(attempts), progress)
+
+
+def _build(recipe: Recipe) -> _Built:
+    """The model with its weights, or without where they are large."""
+    fake = FakeTensorMode(allow_non_fake_inputs=True)
+    try:
+        with fake:
+            model, args, kwargs = recipe.load()
+        size = sum(p.nbytes for p in model.parameters()) if isinstance(model, nn.Module) else 0
+    except Exception:  # some models are built from values; what is wrong with others, building them for real tells
+        size = 0
+    if size > _MOST_WEIGHTS:
+        return _Built(model, args, kwargs, fake)
+    try:
+        return _Built(*recipe.load(), None)
+    except OpscanError:
+        raise
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        locator = SourceLocator(recipe.root, os.path.dirname(os.path.realpath(torch.__file__)))
+        raise model_error(error, locator, "building", "") from error
+
+
+def _exporters(built: _Built) -> tuple[tuple[str, Exporter], ...]:
+    if built.fake is not None:
+        return (("dynamo", onnx_exporters.dynamo_without_weights),)
+    return (("dynamo", onnx_exporters.dynamo), ("torchscript", onnx_exporters.torchscript))
+
+
+def _export(exporter: Exporter, built: _Built) -> Exported:
+    model = built.model if isinstance(built.model, nn.Module) else _AsModule(built.model)
+    with torch.no_grad():
+        if built.fake is None:
+            return exporter(model, built.args, built.kwargs)
+        with built.fake:
+            return exporter(model, built.args, built.kwargs)
+
+
+class _AsModule(nn.Module):
+    """Exporters take modules only."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__()
+        self._function = function
+        self.train(False)
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        return self._function(*args, **kwargs)
+
+
+def _inventory(
+    exported: Exported,
+    built: _Built,
+    recipe: Recipe,
+    options: TraceOptions,
+    attempts: tuple[Attempt, ...],
+    progress: Callable[[str], None],
+) -> Inventory:
+    progress("comparing with onnxruntime")
+    model = exported.model
+    compared = _compared(model, built)
+    for tensor in model.graph.initializer:
+        if len(tensor.raw_data) > _SMALL:
+            tensor.ClearField("raw_data")
+    listed = list_model(model, "the exported model", recipe.root, (), progress)
+    baked = _baked(exported, recipe.root)
+    findings = [*listed.findings, *baked]
+    if compared.output:
+        findings.append(Finding("OPS626", {"output": compared.output, "detail": compared.detail}))
+    unseen = list(listed.unseen)
+    if options.train:
+        unseen.append("Backward and optimizer: an offline model only runs forward.")
+    trace = Trace(
+        tracer="onnx",
+        engine="cpu",
+        host_torch=str(torch.__version__),
+        approximate=torch.__version__.partition("+")[0] != options.torch_release,
+        complete=not listed.model.functions and not baked,
+        unseen=tuple(unseen),
+        attempts=attempts,
+        values="none" if compared.skipped else "computed",
+        values_note=compared.skipped,
+    )
+    return Inventory(options.reference, built.parameters, trace, listed.calls, tuple(findings))
+
+
+def _baked(exported: Exported, root: Path) -> list[Finding]:
+    """Places where the trace took one path of many."""
+    return [
+        Finding("OPS603", {"what": what, "answer": "what these inputs give"}, (Location(_shown(file, root), line),))
+        for file, line, what in dict.fromkeys(exported.baked)
+    ]
+
+
+def _shown(file: str, root: Path) -> str:
+    return str(Path(file).relative_to(root)) if Path(file).is_relative_to(root) else file
+
+
+def _compared(exported: onnx.ModelProto, built: _Built) -> Compared:
+    if built.fake is not None:
+        return Compared(skipped="exported without its weights, which are large: nothing was compared")
+    with torch.no_grad():
+        expected = tensors(built.model(*built.args, **built.kwargs))
+    return compare(exported.SerializeToString(), tensors((built.args, built.kwargs)), expected)
+
+
+def _by_dispatch(
+    recipe: Recipe, options: TraceOptions, attempts: tuple[Attempt, ...], progress: Callable[[str], None]
+) -> Inventory:
+    """Operators of ATen instead of ONNX nodes. The failed attempts stand last: the inventory is not what was asked."""
+    from opscan.tracing.dispatch import DispatchTracer
+
+    inventory = DispatchTracer().trace(recipe, replace(options, train=False), progress)
+    reasons = "; ".join(f"{attempt.tracer}: {attempt.reason}" for attempt in attempts)
+    trace = replace(
+        inventory.trace,
+        complete=False,
+        unseen=(f"The exported model: it cannot be exported. {reasons}.", *inventory.trace.unseen),
+        attempts=(*inventory.trace.attempts, *attempts),
+    )
+    return replace(inventory, trace=trace)

@@ -1,0 +1,142 @@
+"""torch's two ONNX exporters, asked for the newest opset that ATC reads, and why one of them failed."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import onnx
+import torch
+
+from opscan.tracing.onnx_file import NEWEST_OPSET
+from opscan.tracing.user_error import in_short
+
+#: What errors of an exporter, or causes of them, mean: by the name of their class.
+_MEANINGS = {
+    "DispatchError": "an operator has no translation",
+    "UnsupportedOperatorError": "an operator has no translation",
+    "SymbolicValueError": "the arguments of an operator have no translation",
+    "GuardOnDataDependentSymNode": "the path depends on data",
+    "DataDependentOutputException": "the path depends on data",
+    "UserError": "the model cannot be captured whole",
+    "TorchExportError": "the model cannot be captured whole",
+    "TracingCheckError": "the trace differs from run to run",
+}
+
+_CONVERTING = re.compile(r"Converting a tensor to (a Python \w+)")
+
+
+class ExporterMissing(Exception):
+    """An exporter that needs a package which is not installed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """``baked``: values of tensors that became constants, as (file, line, what became of it)."""
+
+    model: onnx.ModelProto
+    baked: tuple[tuple[str, int, str], ...] = ()
+
+
+def dynamo(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exported:
+    """``torch.onnx.export(…, dynamo=True)``."""
+    _needs_onnxscript()
+    with quiet():
+        program = torch.onnx.export(
+            model, args, kwargs=kwargs, dynamo=True, opset_version=NEWEST_OPSET, verbose=False, external_data=False
+        )
+    assert program is not None
+    return Exported(program.model_proto)
+
+
+def dynamo_without_weights(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exported:
+    """The same for a model of fake tensors: weights are named, and lie nowhere. The exporter's optimisations read
+    weights, so they are left out."""
+    _needs_onnxscript()
+    import onnx_ir
+
+    with quiet():
+        captured = torch.export.export(model, args, kwargs, strict=False)
+        program = torch.onnx.export(
+            captured, (), dynamo=True, opset_version=NEWEST_OPSET, verbose=False, optimize=False
+        )
+    assert program is not None
+    for value in program.model.graph.initializers.values():
+        data = value.const_value
+        if data is not None:
+            value.const_value = onnx_ir.ExternalTensor(
+                "weights", 0, 0, data.dtype, shape=data.shape, name=value.name or "", base_dir="."
+            )
+    return Exported(onnx_ir.to_proto(program.model))
+
+
+def torchscript(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exported:
+    """``torch.onnx.export(…, dynamo=False)``; ``verbose`` keeps the lines of code."""
+    buffer = io.BytesIO()
+    with quiet() as caught:
+        torch.onnx.export(
+            model, args, buffer, kwargs=kwargs, dynamo=False, opset_version=NEWEST_OPSET, verbose=True,
+            training=torch.onnx.TrainingMode.PRESERVE,
+        )  # fmt: skip
+    return Exported(onnx.load_model_from_string(buffer.getvalue()), tuple(_baked(caught)))
+
+
+def _baked(caught: list[warnings.WarningMessage]) -> Iterator[tuple[str, int, str]]:
+    """The trace's own warnings: a value of a tensor that it took for a constant."""
+    for each in caught:
+        if issubclass(each.category, torch.jit.TracerWarning):
+            found = _CONVERTING.search(str(each.message))
+            yield each.filename, each.lineno, found.group(1) if found else "a value of a tensor"
+
+
+def reason(error: BaseException) -> str:
+    """Why an exporter failed: what it means where that is known, and the message that says most."""
+    if isinstance(error, ExporterMissing):
+        return str(error)
+    chain: Sequence[BaseException] = list(_chain(error))
+    for each in chain[::-1]:
+        if meaning := _MEANINGS.get(type(each).__name__):
+            return f"{meaning} ({in_short(each)})"
+    return in_short(chain[-1])
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    seen = 0
+    while error is not None and seen < 20:
+        yield error
+        error, seen = error.__cause__ or error.__context__, seen + 1
+
+
+def _needs_onnxscript() -> None:
+    try:
+        import onnxscript  # noqa: F401
+    except ImportError as error:
+        raise ExporterMissing("it needs onnxscript: pip install 'opscan-npu[onnx]'") from error
+
+
+@contextmanager
+def quiet() -> Iterator[list[warnings.WarningMessage]]:
+    """What exporters print (graphs, progress, advice) is not for the user; C++ prints past ``sys.stdout``. Warnings
+    are collected."""
+    saved = os.dup(1), os.dup(2)
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 1)
+    os.dup2(null, 2)
+    os.close(null)
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            yield caught
+    finally:
+        for descriptor, number in zip(saved, (1, 2), strict=True):
+            os.dup2(descriptor, number)
+            os.close(descriptor)
+
+
+Exporter = Callable[[Any, tuple[Any, ...], dict[str, Any]], Exported]
