@@ -18,7 +18,7 @@ from opscan.matrix.torchair_table import NO_CONVERTER, WITH_CALLBACK
 from opscan.routes.dtypes import lacking, unknown_soc
 from opscan.routes.ge_kernels import ge_ruling
 from opscan.routes.graph import graph
-from opscan.verdict import Ruling, facts_of
+from opscan.verdict import Ruling, facts_of, of_extension
 
 #: Verdicts of several operators of one call, from the one that decides.
 _DECIDING: tuple[Verdict, ...] = ("unsupported", "unknown", "fallback", "slow", "supported")
@@ -39,6 +39,8 @@ class GraphJudge:
 
     def call(self, call: OpCall) -> Ruling:
         """The ruling on one call; by the static tables where it was not rehearsed."""
+        if (extension := of_extension(self.matrix, call, self.host_torch)) is not None:
+            return extension
         dtypes = tuple(dict.fromkeys(call.dtypes))
         facts = facts_of(self.matrix, call.name, ", ".join(dtypes), self.host_torch)
         if call.observed is None:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from opscan.assessment import VERDICTS, Evidence, Verdict
+from opscan.cuda_packages import LIBRARY, OWN_KERNEL, package_of
+from opscan.cuda_packages import facts_of as extension_facts
 from opscan.inventory import OpCall
 from opscan.matrix.claims import ClaimCode, KernelClaim, Registration
 from opscan.matrix.query import Matrix
@@ -76,6 +78,8 @@ class Judge:
     host_torch: str
 
     def call(self, call: OpCall) -> Ruling:
+        if (extension := of_extension(self.matrix, call, self.host_torch)) is not None:
+            return extension
         registration = self.matrix.registration(call.name)
         if call.name in _NESTED:
             evidence = Evidence("observed", "2.13.0", "the next operator raised on a simulated runtime")
@@ -222,6 +226,20 @@ def facts_of(matrix: Matrix, operator: str, dtypes: str, host_torch: str) -> dic
         "cann": target.cann,
         "soc": target.soc,
     }
+
+
+def of_extension(matrix: Matrix, call: OpCall, host_torch: str) -> Ruling | None:
+    """The ruling on a call of a CUDA extension, in any route; None for any other operator."""
+    if not call.name.startswith(LIBRARY):
+        return None
+    name = call.name.removeprefix(LIBRARY)
+    package = package_of(name) or OWN_KERNEL
+    facts = facts_of(matrix, name, ", ".join(dict.fromkeys(call.dtypes)), host_torch) | extension_facts(name)
+    detail = "there is a version for NPUs" if package.port else "its kernels are for CUDA"
+    evidence = (Evidence("override", package.version, detail, package.source),)
+    if package.port:
+        return Ruling("unknown", "OPS310", facts, evidence=evidence)
+    return Ruling("unsupported", "OPS114", facts, evidence=evidence)
 
 
 def _is_composite(keys: frozenset[str] | tuple[str, ...]) -> bool:

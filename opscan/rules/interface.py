@@ -28,8 +28,14 @@ class Rule:
     status: Literal["stable", "preview"] = "stable"
 
     def say(self, lang: str, facts: Mapping[str, str]) -> str:
-        """The message with its facts. A fact that is missing shows as its name, so that an old report still renders."""
+        """The message with its facts. A fact that is missing shows as its name, so that an old report still renders.
+
+        A fact that is a sentence has its Chinese beside it: ``advice`` and ``advice_zh``.
+        """
         template = self.message.in_(lang)
+        facts = (
+            facts if lang == "en" else {**facts, **{name[:-3]: facts[name] for name in facts if name.endswith("_zh")}}
+        )
         wanted = [name for _, name, _, _ in Formatter().parse(template) if name]
         text = template.format(**{name: facts.get(name, name) for name in wanted})
         within = facts.get("within")

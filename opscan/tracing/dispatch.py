@@ -27,6 +27,8 @@ from opscan.tracing.assumptions import Assumptions
 from opscan.tracing.autocast import autocasting
 from opscan.tracing.control_flow import plain_control_flow
 from opscan.tracing.conversion import untied_conversion
+from opscan.tracing.cuda_extensions.answering import Answering
+from opscan.tracing.cuda_extensions.calls import ends_at_extension
 from opscan.tracing.execution import Execution
 from opscan.tracing.host import composite_key, kernels_in_process
 from opscan.tracing.interface import Recipe, TraceOptions
@@ -66,14 +68,20 @@ class DispatchTracer:
             run = _Run(self._device, recipe, options, flips, progress)
             run.go()
             first = first or run
-            if run.error is None:
-                return run.inventory(self._virtual, None)
+            if run.error is None or ends_at_extension(run.error):
+                return run.inventory(self._virtual, run.error)
             line = run.assumptions.last
             if line is None or line in flips or not run.recorder.running_reached:
                 break
             flips = flips | {line}
         assert first is not None
         assert first.error is not None
+        if first.answering.refused and isinstance(first.error, Exception) and not is_limit(first.error):
+            # The model may need what it imports as if it were optional.
+            second = _Run(self._device, recipe, options, frozenset(), progress, optional=True)
+            second.go()
+            if second.error is None or ends_at_extension(second.error):
+                return second.inventory(self._virtual, second.error)
         return self._failed(first)
 
     def _failed(self, run: _Run) -> Inventory:
@@ -99,6 +107,7 @@ class _Run:
         options: TraceOptions,
         flips: frozenset[tuple[str, int]],
         progress: Callable[[str], None],
+        optional: bool = False,
     ) -> None:
         self.device = device
         self.recipe = recipe
@@ -110,6 +119,7 @@ class _Run:
         self.recorder = Recorder(
             device, self.fake_mode, self.locator, self.assumptions, lambda func: composite_key(func, options.registered)
         )
+        self.answering = Answering(self.recorder, self.locator, optional)
         self.error: BaseException | None = None
         self.stage = "importing"
         self.parameters = 0
@@ -127,6 +137,7 @@ class _Run:
             stack.enter_context(self.recorder)
             stack.enter_context(threads_followed(self.fake_mode, self.recorder))
             stack.enter_context(redirected(self.recorder))
+            stack.enter_context(self.answering.installed())
             stack.enter_context(answered(self.recorder))
             stack.enter_context(untied_conversion())
             stack.enter_context(lazy_modules_on(self.device))

@@ -27,6 +27,8 @@ from opscan.probing.rehearsal.shadow import Shadow
 from opscan.probing.rehearsal.sizes import memory_budget
 from opscan.probing.rehearsal.unseen_kernels import unseen_kernels_told
 from opscan.probing.simulator.runtime import SimulatedRuntime
+from opscan.tracing.cuda_extensions.answering import Answering
+from opscan.tracing.cuda_extensions.calls import ends_at_extension
 from opscan.tracing.execution import Execution
 from opscan.tracing.host import composite_key, kernels_in_process
 from opscan.tracing.interface import Recipe, TraceOptions
@@ -59,9 +61,14 @@ class RehearsalTracer:
         """One inventory. Raises ModelError for errors of the user's own code, LoadError from the recipe."""
         run = _Run(self._device, self._runtime, recipe, options, progress)
         run.go()
-        if run.error is None:
+        if run.error is not None and run.answering.refused and isinstance(run.error, Exception):
+            # The model may need what it imports as if it were optional.
+            second = _Run(self._device, self._runtime, recipe, options, progress, optional=True)
+            second.go()
+            run = second if second.error is None or ends_at_extension(second.error) else run
+        if run.error is None or ends_at_extension(run.error):
             run.recorder.forget_doubtful()
-            return run.inventory(None)
+            return run.inventory(run.error)
         if isinstance(run.error, OpscanError) or _is_our_own(run.error):
             raise run.error
         if run.recorder.running_reached:
@@ -83,6 +90,7 @@ class _Run:
         recipe: Recipe,
         options: TraceOptions,
         progress: Callable[[str], None],
+        optional: bool = False,
     ) -> None:
         self.device = device
         self.recipe = recipe
@@ -100,6 +108,7 @@ class _Run:
             Construction(knowledge, min(budget // 4, _MOST_WEIGHTS)),
             Shadow(knowledge, budget),
         )
+        self.answering = Answering(self.recorder, self.locator, optional)
         self.error: BaseException | None = None
         self.stage = "importing"
         self.parameters = 0
@@ -112,6 +121,7 @@ class _Run:
             stack.enter_context(self.recorder)
             stack.enter_context(threads_followed(self.recorder))
             stack.enter_context(redirected(self.recorder))
+            stack.enter_context(self.answering.installed())
             stack.enter_context(unseen_kernels_told(self.recorder))
             stack.enter_context(printed_from_memory(self.device))
             try:
@@ -169,7 +179,8 @@ class _Run:
             return False
         on_cpu = RecordingMode(torch.device("cpu"), self.locator, lambda func: None)
         try:
-            with restored(), redirected(on_cpu), torch.set_grad_enabled(self.options.train):
+            extensions = Answering(on_cpu, self.locator).installed()
+            with restored(), redirected(on_cpu), extensions, torch.set_grad_enabled(self.options.train):
                 model, args, kwargs = self.recipe.load()
                 losses = [t for t in tensors_in(model(*args, **kwargs)) if t.requires_grad]
                 if self.options.train and losses:
