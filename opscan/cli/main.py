@@ -344,6 +344,39 @@ def batch(
     raise typer.Exit(guarded(lambda: run(arguments), debug))
 
 
+@app.command("import-log")
+def import_log(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE…",
+            help="Output of atc or of a run with torch_npu, a log of CANN, or a table of the profiler "
+            "(op_summary_*.csv, kernel_details.csv, op_statistic_*.csv).",
+        ),
+    ],
+    model_report: Annotated[
+        str | None,
+        typer.Option(
+            "--model-report", metavar="REPORT.json", help="Compare with the JSON report of a scan of the same model."
+        ),
+    ] = None,
+    lang: Annotated[
+        str | None, typer.Option("--lang", metavar="en|zh", help="Language of the answer. Default: the locale's.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+) -> None:
+    """Read logs and profiles of a real run: what fell back, was refused, or ran on the AI CPU.
+
+    Names of operators and kernels, error codes, dtypes, shapes and times come out of a log, and nothing else of it.
+    Exits with 1 where it contradicts the report.
+    """
+    from opscan.cli.import_log_command import ImportLogArguments, run
+
+    arguments = ImportLogArguments(tuple(files), model_report, json, lang)
+    raise typer.Exit(guarded(lambda: run(arguments), debug))
+
+
 @app.command()
 def doctor(
     snapshot: Annotated[

@@ -53,21 +53,25 @@ def render_batch_html(roll_up: RollUp, lang: Lang, messages: Messages) -> str:
     """The whole page. Links are to files beside it."""
     style, script = read_source("report.css"), read_source("report.js")
     result = _RESULTS[roll_up.exit_code]
-    return report_environment(messages).get_template("rollup.html.jinja").render(
-        roll_up=roll_up,
-        models=_worst_first(roll_up.models),
-        result=result,
-        tone=_TONES[result][0],
-        unscanned=_unscanned(roll_up),
-        titles={each: text("batch.title", each, n=roll_up.totals.models) for each in LANGS},
-        lang=lang,
-        lang_tag=page.TAGS[lang],
-        policy=page.policy(style, script),
-        style=Markup(style),
-        script=Markup(script),
-        most_operators=_OPERATORS,
-        most_models=_MODELS,
-        most_blockers=_BLOCKERS,
+    return (
+        report_environment(messages)
+        .get_template("rollup.html.jinja")
+        .render(
+            roll_up=roll_up,
+            models=_worst_first(roll_up.models),
+            result=result,
+            tone=_TONES[result][0],
+            unscanned=_unscanned(roll_up),
+            titles={each: text("batch.title", each, n=roll_up.totals.models) for each in LANGS},
+            lang=lang,
+            lang_tag=page.TAGS[lang],
+            policy=page.policy(style, script),
+            style=Markup(style),
+            script=Markup(script),
+            most_operators=_OPERATORS,
+            most_models=_MODELS,
+            most_blockers=_BLOCKERS,
+        )
     )
 
 
@@ -91,12 +95,17 @@ def print_roll_up(roll_up: RollUp, screen: Screen, lang: Lang, written: Sequence
             (text("batch.sentence", lang, n=totals.models, unscanned=_unscanned(roll_up), **counts), ""),
         ]
     )
-    days = totals.person_days
+    if _unscanned(roll_up) < totals.models:
+        _print_effort(screen, roll_up, lang)
+    for path in written:
+        screen.line([(f"{text('batch.written', lang)}  ", "dim"), (inert(path), "bold")])
+
+
+def _print_effort(screen: Screen, roll_up: RollUp, lang: Lang) -> None:
+    days = roll_up.totals.person_days
     effort = text("effort.range", lang, low=overview.days(days.low), high=overview.days(days.high))
     likely = text("effort.likely", lang, likely=overview.days(days.likely))
     screen.line([(f"{text('terminal.effort', lang)}  ", "dim"), (f"{effort} · {likely}", "")])
-    for path in written:
-        screen.line([(f"{text('batch.written', lang)}  ", "dim"), (inert(path), "bold")])
 
 
 def _print_models(screen: Screen, roll_up: RollUp, lang: Lang) -> None:
