@@ -18,7 +18,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from opscan.errors import OpscanError
 from opscan.inventory import Attempt, Finding, Inventory, Location, Trace
 from opscan.tracing import onnx_exporters
-from opscan.tracing.interface import Recipe, TraceOptions
+from opscan.tracing.interface import Recipe, TraceOptions, Tracer
 from opscan.tracing.onnx_check import Compared, compare, tensors
 from opscan.tracing.onnx_exporters import Exported, Exporter
 from opscan.tracing.onnx_file import list_model
@@ -48,7 +48,13 @@ class _Built:
 
 
 class OnnxExportTracer:
+    """``dispatch`` makes the tracer that stands in; a process can have one only."""
+
     name = "onnx"
+
+    def __init__(self, dispatch: Callable[[], Tracer] | None = None) -> None:
+        self._make_dispatch = dispatch or _dispatch
+        self._dispatch: Tracer | None = None
 
     def trace(self, recipe: Recipe, options: TraceOptions, progress: Callable[[str], None]) -> Inventory:
         """One inventory. Raises ModelError for errors of the user's own code, LoadError from the recipe."""
@@ -67,7 +73,9 @@ class OnnxExportTracer:
                     continue
                 attempts.append(Attempt(f"onnx ({name})", True))
                 return _inventory(exported, built, recipe, options, tuple(attempts), progress)
-        return _by_dispatch(recipe, options, tuple(attempts), progress)
+        self._dispatch = self._dispatch or self._make_dispatch()
+        inventory = self._dispatch.trace(recipe, replace(options, train=False), progress)
+        return _stand_in(inventory, tuple(attempts))
 
 
 def _build(recipe: Recipe) -> _Built:
@@ -175,13 +183,14 @@ def _compared(exported: onnx.ModelProto, built: _Built) -> Compared:
     return compare(exported.SerializeToString(), tensors((built.args, built.kwargs)), expected)
 
 
-def _by_dispatch(
-    recipe: Recipe, options: TraceOptions, attempts: tuple[Attempt, ...], progress: Callable[[str], None]
-) -> Inventory:
-    """Operators of ATen instead of ONNX nodes. The failed attempts stand last: the inventory is not what was asked."""
+def _dispatch() -> Tracer:
     from opscan.tracing.dispatch import DispatchTracer
 
-    inventory = DispatchTracer().trace(recipe, replace(options, train=False), progress)
+    return DispatchTracer()
+
+
+def _stand_in(inventory: Inventory, attempts: tuple[Attempt, ...]) -> Inventory:
+    """Operators of ATen instead of ONNX nodes. The failed attempts stand last: the inventory is not what was asked."""
     reasons = "; ".join(f"{attempt.tracer}: {attempt.reason}" for attempt in attempts)
     trace = replace(
         inventory.trace,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import resource
 import signal
@@ -47,6 +48,7 @@ def _run(work: Callable[[bytes], bytes], data: bytes, seconds: int, writing: int
     """The copy's whole life. Never returns."""
     answer = b"-"
     try:
+        faulthandler.disable()
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.alarm(seconds)
         null = os.open(os.devnull, os.O_WRONLY)
