@@ -18,6 +18,9 @@ Registered = frozenset[str]
 
 _FUSED_DTYPES = (torch.float16, torch.bfloat16, torch.float32)
 
+#: Queries of a larger head are left to stock torch.
+_LARGEST_HEAD = 512
+
 
 def scaled_dot_product_attention(
     recorder: Recorder,
@@ -32,13 +35,12 @@ def scaled_dot_product_attention(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> torch.Tensor:
-    """The fused kernel for float16, bfloat16 and float32 with a boolean mask or none; stock torch's math otherwise.
+    """The fused kernel where it fits, stock torch's math otherwise.
 
     A causal call builds its mask on the device (``ones``, ``triu``); a given mask is inverted.
     """
     fused = _fused_attention(registered)
-    fits = query.dim() == 4 and query.dtype in _FUSED_DTYPES and (attn_mask is None or attn_mask.dtype is torch.bool)
-    if fused is None or not fits:
+    if fused is None or not _fits(query, value, attn_mask):
         return torch.ops.aten._scaled_dot_product_attention_math.default(  # type: ignore[no-any-return]
             query, key, value, attn_mask, dropout_p, is_causal, None, scale=scale, enable_gqa=enable_gqa
         )[0]
@@ -68,6 +70,16 @@ def scaled_dot_product_attention(
 
     tensors = (query, key, value) if mask is None else (query, key, value, mask)
     return leaf(recorder, forward, (fused[1],), tensors, {}, of_backward)  # type: ignore[no-any-return]
+
+
+def _fits(query: torch.Tensor, value: torch.Tensor, mask: torch.Tensor | None) -> bool:
+    """Batches of heads in float16, bfloat16 or float32, with a boolean mask or none; in float32 only heads of 4, 8, 12 …
+    elements.
+    """
+    if query.dim() != 4 or query.dtype not in _FUSED_DTYPES or (mask is not None and mask.dtype is not torch.bool):
+        return False
+    step = 4 if query.dtype is torch.float32 else 1
+    return query.shape[-1] <= _LARGEST_HEAD and query.shape[-1] % step == 0 and value.shape[-1] % step == 0
 
 
 def _attention_statistics(query: torch.Tensor, kernel: str) -> list[torch.Tensor]:

@@ -90,6 +90,18 @@ def test_attention_inverts_a_boolean_mask(trace: Trace) -> None:
     assert found.names() == ["aten::logical_not", "npu::npu_fusion_attention_v3"]
 
 
+@pytest.mark.parametrize(
+    ("dtype", "size", "fused"),
+    [
+        ("float32", 6, False), ("float32", 512, True), ("float32", 516, False),
+        ("float16", 6, True), ("bfloat16", 3, True), ("float16", 513, False),
+    ],
+)  # fmt: skip
+def test_the_kernel_takes_some_sizes_of_heads(trace: Trace, dtype: str, size: int, fused: bool) -> None:
+    found = forward(trace, "F.scaled_dot_product_attention(x, *more)", *[f"1,2,4,{size}:{dtype}"] * 3)
+    assert ("npu::npu_fusion_attention_v3" in found.names()) is fused
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_attention_with_a_float_mask_or_in_float64_is_computed_by_parts(trace: Trace, dtype: str) -> None:
     inputs = [f"{shape}:{dtype}" for shape in QKV]
