@@ -73,8 +73,8 @@ def scaled_dot_product_attention(
 
 
 def _fits(query: torch.Tensor, value: torch.Tensor, mask: torch.Tensor | None) -> bool:
-    """Batches of heads in float16, bfloat16 or float32, with a boolean mask or none; in float32 only heads of 4, 8, 12 …
-    elements.
+    """Batches of heads in float16, bfloat16 or float32, with a boolean mask or none; in float32 heads of 4, 8, 12 …
+    elements only.
     """
     if query.dim() != 4 or query.dtype not in _FUSED_DTYPES or (mask is not None and mask.dtype is not torch.bool):
         return False

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from opscan.probing.rehearsal.knowledge import Value
-from opscan.probing.rehearsal.refusals import in_one_line, result_behind, shaped_like
+from opscan.probing.rehearsal.refusals import has_kernel, in_one_line, is_wrong, result_behind, shaped_like
 from opscan.probing.rehearsal.shadow import Expected
 
 aten = torch.ops.aten
@@ -97,6 +97,53 @@ def test_operators_that_return_nothing():
 
 def test_no_result_that_the_device_has_no_memory_for():
     assert result_behind(aten.to_sparse.default, computed(torch.eye(2).to_sparse()), None, CPU) is None
+
+
+# --- calls that the adapter lets pass ---------------------------------------------------------------------------
+
+
+def failed(func: Any, *args: Any) -> Expected:
+    """What the CPU says to a call."""
+    with pytest.raises(Exception) as raised:  # noqa: PT011
+        func(*args)
+    assert isinstance(raised.value, Exception)
+    return Expected(Value.DATA, error=raised.value)
+
+
+@pytest.mark.parametrize(
+    ("func", "args"),
+    [
+        (aten.mm.default, (torch.ones(2, 3), torch.ones(2, 3))),
+        (aten.add.Tensor, (torch.ones(2), torch.ones(3))),
+        (aten.embedding.default, (torch.ones(4, 2), torch.tensor([9]))),
+        (aten.gather.default, (torch.ones(4), 0, torch.tensor([9]))),
+        (aten.index.Tensor, (torch.ones(4), [torch.tensor([9])])),
+    ],
+)
+def test_shapes_and_indices_that_are_wrong_anywhere(func, args):
+    assert is_wrong(func, args, {}, failed(func, *args))
+
+
+@pytest.mark.parametrize(
+    ("func", "args"),
+    [
+        (aten.mm.default, (torch.ones(2, 3), torch.ones(3, 2).half())),  # dtypes are the device's own matter
+        (aten.bitwise_and.Tensor, (torch.ones(2), torch.ones(2))),
+        (aten.linalg_cholesky.default, (-torch.eye(2),)),  # the shape is right, the numbers are not
+    ],
+)
+def test_what_another_device_may_take(func, args):
+    assert not is_wrong(func, args, {}, failed(func, *args))
+
+
+def test_an_operator_without_a_kernel_is_no_wrong_call():
+    library = torch.library.Library("opscan_refusals_test", "DEF")
+    library.define("none(Tensor x) -> Tensor")
+    func = torch.ops.opscan_refusals_test.none.default
+    expected = failed(func, torch.ones(2))
+    assert not has_kernel(expected)
+    assert not is_wrong(func, (torch.ones(2),), {}, expected)
+    assert has_kernel(wrong())
 
 
 # --- the adapter's words --------------------------------------------------------------------------------------
