@@ -26,7 +26,7 @@ def load(path: Path, values: dict[str, Any], inputs: tuple[Input, ...], train: b
     diffusers = library("diffusers", f"hf:{path}")
     name = str(values["_class_name"])
     cls: Any = getattr(diffusers, name, None)
-    if not (inspect.isclass(cls) and torch.nn.Module in cls.__mro__):
+    if torch.nn.Module not in getattr(cls, "__mro__", ()):
         known = (n for n in dir(diffusers) if n.endswith(("Model", "KL", "Transformer2DModel")))
         raise unknown_model(f"hf:{path} ({name})", name, known)
     model = cls.from_config(values).train(train)

@@ -28,8 +28,10 @@ from opscan.text import Text
 #: Functions that a graph of torch.export calls.
 _TARGET = re.compile(r"torch\.ops\.[\w.]+|#?_?operator\.\w+|math\.\w+|torch\.sym_\w+|torch\._sym_\w+|torch\._check\w*")
 
-#: What no expression over sizes holds: attributes, strings, private names.
-_CODE = re.compile(r"__|['\"\[\]{};\\]|\.\s*[A-Za-z_]|\blambda\b|\bimport\b")
+#: What no expression over sizes holds: attributes, strings, private names, calls of anything but functions of sympy.
+#: Names of symbols may be quoted: ``Symbol('s77', integer=True)``.
+_CODE = re.compile(r"""__|["'\[\]{};\\@:]|\.\s*[A-Za-z_]|\b(lambda|import)\b|\b(?!floor\b|ceiling\b)[a-z_]\w*\s*\(""")
+_QUOTED_SYMBOL = re.compile(r"'[A-Za-z]\w*'")
 
 
 def load(reference: ExportedProgramReference, inputs: tuple[Input, ...], train: bool) -> LoadedModel:
@@ -54,7 +56,7 @@ def _check(path: Path) -> None:
                     f"{path.name} calls {value[:80]!r} ({name}), which is no operator of torch.",
                     "Scan the code that builds the model.",
                 )
-            if key == "expr_str" and _CODE.search(value):
+            if key == "expr_str" and _CODE.search(_QUOTED_SYMBOL.sub("", value)):
                 raise LoadError(
                     f"{path.name} holds an expression that is none over sizes: {value[:80]!r} ({name}).",
                     "Scan the code that builds the model.",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import re
+import warnings
 
 from opscan.errors import UsageError
 from opscan.loading.inputs import ContainerSpec, Input, InputSpec, ValueSpec, parse_tensor
@@ -126,7 +127,9 @@ def _is_literal(text: str) -> bool:
     if not text or re.fullmatch(r"\d+", text):
         return bool(text)
     try:
-        ast.literal_eval(text)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Python warns of sizes that look like numbers: 1x2
+            ast.literal_eval(text)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return False
     return True

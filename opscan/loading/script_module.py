@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import inspect
+import re
 from typing import Any
 
 import torch
 from torch import nn
 
 from opscan.loading.script_graph import Functions, Graph, run, signature_of
+
+#: ``forward``, or one of its overloads.
+_FORWARD = re.compile(r"forward(__\d+)?")
 
 
 class ScriptedModule(nn.Module):
@@ -33,8 +37,9 @@ class ScriptedModule(nn.Module):
             self.register_buffer(name, tensor)
         for name, inner in _items(torch._C.ModuleDict(source)):
             self.add_module(name, known.get(hash(inner)) or ScriptedModule(unit, inner, known))
-        if "forward" in source._method_names():
-            self.forward = _Forward(self, signature_of(source._get_method("forward").schema))
+        forwards = [name for name in source._method_names() if _FORWARD.fullmatch(name)]
+        if forwards:
+            self.forward = self._forward = _Forward(self, forwards[0])
 
     @property
     def required(self) -> list[str]:
@@ -42,8 +47,11 @@ class ScriptedModule(nn.Module):
         return [p.name for p in parameters if p.default is inspect.Parameter.empty]
 
     def call(self, method: str, args: Any, kwargs: Any) -> Any:
-        """Run a method; ``forward`` by way of the module's hooks."""
-        return self(*args, **kwargs) if method == "forward" else self.run(method, args, kwargs)
+        """Run a method; ``forward``, or an overload of it, by way of the module's hooks."""
+        if not _FORWARD.fullmatch(method):
+            return self.run(method, args, kwargs)
+        self._forward.method = method
+        return self(*args, **kwargs)
 
     def attribute(self, name: str) -> Any:
         """What ``self.name`` is in the script."""
@@ -76,11 +84,12 @@ def _items(held: Any) -> list[tuple[str, Any]]:
 
 
 class _Forward:
-    """``module.forward``, with the signature that the script gave it."""
+    """``module.forward``, or the overload of it that is called now, with the signature that the script gave it."""
 
-    def __init__(self, module: ScriptedModule, signature: inspect.Signature) -> None:
+    def __init__(self, module: ScriptedModule, method: str) -> None:
         self._module = module
-        self.__signature__ = signature
+        self.method = method
+        self.__signature__ = signature_of(module._source._get_method(method).schema)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._module.run("forward", args, kwargs)
+        return self._module.run(self.method, args, kwargs)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from opscan.errors import UsageError
 from opscan.loading.inputs import DTYPES, InputSpec, build, parse_input, parse_input_shape
+from opscan.loading.nested_inputs import tensors_of
 
 
 @pytest.mark.parametrize(
@@ -85,8 +86,8 @@ def test_nonsense_raises_nothing_but_a_usage_error(text: str) -> None:
             spec = parse(text)
         except UsageError:
             continue
-        assert all(size >= 0 for size in spec.shape)
-        assert spec.dtype in DTYPES
+        assert all(size >= 0 for tensor in tensors_of(spec) for size in tensor.shape)
+        assert all(tensor.dtype in DTYPES for tensor in tensors_of(spec))
 
 
 @given(st.text(alphabet="0123456789,x:[]() -=.afint64bool", max_size=24))

@@ -10,7 +10,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from opscan.errors import LoadError
-from opscan.loading.reference import PythonFileReference, parse_reference
+from opscan.loading.factory_arguments import Argument
+from opscan.loading.reference import (
+    ConfigurationReference,
+    ImportedReference,
+    LibraryReference,
+    PythonFileReference,
+    parse_reference,
+)
 
 
 @pytest.fixture
@@ -85,11 +92,39 @@ def test_a_folder(folder: Path) -> None:
         ("m", "not a Python file"),
     ],
 )
-def test_files_of_other_kinds_are_called_by_name(folder: Path, name: str, kind: str) -> None:
+def test_what_a_suffix_promises_is_said_of_empty_and_of_foreign_files(folder: Path, name: str, kind: str) -> None:
     (folder / name).write_text("")
+    assert kind in failure(name).message
+    (folder / name).write_text("words of no format")
     error = failure(name)
     assert kind in error.message
     assert "build_model()" in error.hint
+
+
+def test_libraries_and_configurations(folder: Path) -> None:
+    assert parse_reference("torchvision:resnet50") == LibraryReference("torchvision", "resnet50")
+    assert parse_reference("timm:vit_tiny_patch16_224.augreg_in21k").name == "vit_tiny_patch16_224.augreg_in21k"
+    (folder / "bert").mkdir()
+    assert "There is no config.json" in failure("hf:bert").message
+    (folder / "bert/config.json").write_text('{"model_type": "bert"}')
+    assert parse_reference("hf:bert") == ConfigurationReference("bert/config.json")
+    assert parse_reference("bert/config.json") == ConfigurationReference("bert/config.json")
+    assert str(parse_reference("hf:bert", trust=True)) == "hf:bert/config.json"
+    assert failure("bert").hint == "It holds a configuration: scan hf:bert"
+    assert "nothing is downloaded" in failure("hf:organisation/model").hint
+    failure("torchvision:res net")
+
+
+def test_names_that_python_imports(folder: Path) -> None:
+    assert parse_reference("package.module:Net") == ImportedReference("package.module", "Net")
+    assert parse_reference("module:Net.inner") == ImportedReference("module", "Net.inner")
+    assert "No such file" in failure("modle.py:Net").message
+
+
+def test_arguments_stay_with_what_builds_the_model(folder: Path) -> None:
+    hidden = (Argument("hidden", "256"),)
+    assert parse_reference("model.py:Net", hidden) == PythonFileReference("model.py", "Net", hidden)
+    assert parse_reference("a:B", hidden).arguments == hidden
 
 
 @pytest.mark.parametrize("text", ["model.py:", "model.py:a.b", "model.py:1", ":Net", "", "model.py:Net:more"])
