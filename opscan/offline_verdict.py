@@ -35,9 +35,14 @@ class OfflineJudge:
         """
         opset = _opset(call)
         dtypes = tuple(dict.fromkeys(call.dtypes))
-        if "opset" not in dict(call.attributes):
-            return self._with_code(offline(self.matrix, call.name, dtypes[0] if dtypes else NO_TENSOR).ruling)
         facts = facts_of(self.matrix, call.name, ", ".join(dtypes), self.host_torch) | {"opset": str(opset)}
+        attributes = dict(call.attributes)
+        if "onnx_export" in attributes:
+            facts |= {"exporter_torch": self.host_torch, "detail": attributes["onnx_export"]}
+            evidence = Evidence("onnx_exports", self.host_torch, "the export of this model failed at it")
+            return Ruling("unsupported", "OPS123", facts, (), (evidence,))
+        if "opset" not in attributes:
+            return self._with_code(offline(self.matrix, call.name, dtypes[0] if dtypes else NO_TENSOR).ruling)
         ruling = onnx_node(self.matrix, call.name, dtypes, opset, facts)
         return self._with_code(ruling)
 

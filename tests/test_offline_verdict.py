@@ -109,6 +109,14 @@ def test_the_joiner_picks_this_judge_by_the_route(judge: OfflineJudge) -> None:
     ]
 
 
+def test_an_operator_at_which_the_export_failed_is_refused(judge: OfflineJudge) -> None:
+    spec = TensorSpec("complex64", (2,))
+    attributes = (("dim", "0"), ("onnx_export", "no translation"))
+    ruling = judge.call(OpCall("aten::gather", "forward", (spec,), (spec,), attributes))
+    assert (ruling.verdict, ruling.rule) == ("unsupported", "OPS123")
+    assert "refuses aten::gather on complex64: no translation" in (ruling.reason or "")
+
+
 # --- cases, over the built-in tables --------------------------------------------------------------------------
 
 

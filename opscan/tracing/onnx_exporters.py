@@ -31,6 +31,8 @@ _MEANINGS = {
 
 _CONVERTING = re.compile(r"Converting a tensor to (a Python \w+)")
 
+_OVERLOAD = re.compile(r"OpOverload\(op='(\w+)\.(\w+)', overload='(\w+)'\)")
+
 
 class ExporterMissing(Exception):
     """An exporter that needs a package which is not installed."""
@@ -102,8 +104,18 @@ def reason(error: BaseException) -> str:
     chain: Sequence[BaseException] = list(_chain(error))
     for each in chain[::-1]:
         if meaning := _MEANINGS.get(type(each).__name__):
-            return f"{meaning} ({in_short(each)})"
+            tells = chain[-1] if type(each).__name__ == "TorchExportError" else each  # which only says that it failed
+            return f"{meaning} ({in_short(tells)})"
     return in_short(chain[-1])
+
+
+def refused_operator(error: BaseException) -> str:
+    """The operator that the newer exporter has no translation of (``aten::gather``); empty for other failures."""
+    for each in _chain(error):
+        if type(each).__name__ == "DispatchError" and (found := _OVERLOAD.search(str(each))):
+            library, name, overload = found.groups()
+            return f"{library}::{name}" if overload == "default" else f"{library}::{name}.{overload}"
+    return ""
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:

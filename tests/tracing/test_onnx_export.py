@@ -42,15 +42,20 @@ class StandIn:
     """In place of the dispatch tracer, which would set up a device in this process."""
 
     name = "dispatch"
+    operator = "aten::_fft_c2c"
 
     def trace(self, recipe: Recipe, options: TraceOptions, progress: Callable[[str], None]) -> Inventory:
         trace = Trace("dispatch", "virtual", "2.13.0", False, True, attempts=(Attempt("dispatch", True),))
-        return Inventory(options.reference, 0, trace, (OpCall("aten::_fft_c2c", "forward", (), ()),))
+        return Inventory(options.reference, 0, trace, (OpCall(self.operator, "forward", (), ()),))
 
 
-def traced(model: Any, *args: Any, train: bool = False) -> Inventory:
+class GatherStandIn(StandIn):
+    operator = "aten::gather"
+
+
+def traced(model: Any, *args: Any, train: bool = False, dispatch: type[StandIn] = StandIn) -> Inventory:
     options = TraceOptions("model.py", frozenset(), frozenset(), "2.13.0", "2.13.0", train)
-    return OnnxExportTracer(StandIn).trace(Recipe(lambda: (model, args, {}), HERE), options, lambda stage: None)
+    return OnnxExportTracer(dispatch).trace(Recipe(lambda: (model, args, {}), HERE), options, lambda stage: None)
 
 
 class Block(nn.Module):
@@ -135,6 +140,26 @@ def test_a_branch_that_the_trace_took_is_a_finding(older: None) -> None:
     assert (finding.rule, finding.facts["what"]) == ("OPS603", "a Python boolean")
     assert finding.locations[0].file == Path(__file__).name
     assert not inventory.trace.complete
+
+
+def test_a_model_that_draws_numbers_is_not_compared(older: None) -> None:
+    inventory = traced(lambda x: x + torch.rand(3), torch.ones(3))
+    assert inventory.trace.values_note == "the model's results differ from run to run"
+    assert inventory.findings == ()
+
+
+@needs_onnxscript
+def test_the_operator_at_which_the_newer_exporter_stops_is_marked() -> None:
+    inventory = traced(
+        Gathering(), torch.ones(3, dtype=torch.complex64), torch.zeros(2, dtype=torch.int64), dispatch=GatherStandIn
+    )
+    (call,) = inventory.calls
+    assert "onnx_export" in dict(call.attributes)
+
+
+class Gathering(nn.Module):
+    def forward(self, x: torch.Tensor, ids: torch.Tensor) -> torch.Tensor:
+        return torch.view_as_real(torch.view_as_complex(torch.view_as_real(x)).gather(0, ids))
 
 
 class Fourier(nn.Module):
