@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from opscan.cuda_packages import LIBRARY
 from opscan.errors import OpscanError
 from opscan.inventory import Attempt, Finding, Inventory, KernelLaunch, Location, Trace
 from opscan.matrix.verdict import MOVES
@@ -19,6 +20,7 @@ from opscan.probing.graph.between import RecorderBetweenGraphs, can_watch
 from opscan.probing.graph.breaks import GraphBreaks, own_words
 from opscan.probing.graph.calls import calls_of
 from opscan.probing.graph.conversion import Conversions, ConvertedGraph
+from opscan.probing.graph.extensions import CallsOutside
 from opscan.probing.graph.inert_core import import_torchair
 from opscan.probing.graph.nodes import Places, is_symbolic
 from opscan.probing.graph.running import Compute
@@ -27,6 +29,8 @@ from opscan.probing.rehearsal.knowledge import Knowledge
 from opscan.probing.rehearsal.shadow import Shadow
 from opscan.probing.rehearsal.sizes import memory_budget
 from opscan.probing.simulator.runtime import SimulatedRuntime
+from opscan.tracing.cuda_extensions.answering import Answering
+from opscan.tracing.cuda_extensions.calls import ends_at_extension
 from opscan.tracing.host import kernels_in_process
 from opscan.tracing.interface import Recipe, TraceOptions
 from opscan.tracing.process_state import restored
@@ -37,6 +41,9 @@ from opscan.tracing.user_error import model_error
 
 #: The CPU may spend so many seconds on values that a model asks for between two graphs.
 _SECONDS = 30.0
+
+#: Findings about calls of CUDA extensions.
+_EXTENSIONS = ("OPS610", "OPS611")
 
 #: So many operators outside of the graphs are named.
 _NAMED = 12
@@ -59,7 +66,7 @@ class GraphTracer:
         """One inventory. Raises ModelError for errors of the user's own code, LoadError from the recipe."""
         run = _Run(self._torchair, self._device, self._runtime, recipe, options, progress)
         run.go()
-        if run.error is None or run.is_of_the_route():
+        if run.error is None or ends_at_extension(run.error) or run.is_of_the_route():
             return run.inventory()
         if isinstance(run.error, OpscanError):
             raise run.error
@@ -98,6 +105,7 @@ class _Run:
             Construction(knowledge, budget // 4),
             Shadow(knowledge, budget, _SECONDS),
         )
+        self.answering = Answering(self.recorder, self.locator, calls=CallsOutside)
         self.error: BaseException | None = None
         self.stage = "importing"
         self.parameters = 0
@@ -106,7 +114,7 @@ class _Run:
         self.model: Any = None
 
     def go(self) -> None:
-        with restored():
+        with restored(), self.answering.installed():
             try:
                 args, kwargs = self._build()
                 self._compile(args, kwargs)
@@ -201,7 +209,8 @@ class _Run:
         return self.stage == "running" and (compiling or bool(self.conversions.graphs))
 
     def inventory(self) -> Inventory:
-        calls = calls_of(self.conversions.graphs, Places(self.locator, self.model))
+        outside = tuple(call for call in self.recorder.calls() if call.name.startswith(LIBRARY))
+        calls = (*calls_of(self.conversions.graphs, Places(self.locator, self.model)), *outside)
         reason = self._reason()
         unseen = [*self.unseen, *self._not_captured(), *([reason] if reason else [])]
         host = torch.__version__.split("+")[0]
@@ -223,6 +232,8 @@ class _Run:
             return None
         where = self._where(self.error)
         place = f" at {where[0]}:{where[1]}" if where else ""
+        if ends_at_extension(self.error):
+            return f"What follows{place}: {own_words(self.error)}."
         return f"What follows: torch.compile raised{place}: {own_words(self.error)}."
 
     def _where(self, error: BaseException) -> tuple[str, int] | None:
@@ -233,15 +244,22 @@ class _Run:
         return where
 
     def _failure(self) -> tuple[Finding, ...]:
-        if self.error is None:
+        if self.error is None or ends_at_extension(self.error):
             return ()
         where = self._where(self.error)
         return (Finding("OPS609", {"reason": own_words(self.error)}, (Location(*where),) if where else ()),)
 
     def _breaks(self) -> tuple[Finding, ...]:
+        extensions = {
+            (place.file, place.line)
+            for finding in self.recorder.findings.values()
+            if finding.rule in _EXTENSIONS
+            for place in finding.locations
+        }
         return tuple(
             Finding("OPS607", {"reason": found.reason}, (Location(*found.place),) if found.place else ())
             for found in self.breaks
+            if found.place not in extensions  # the stand-in's doing: the package's own might be captured
         )
 
     def _not_captured(self) -> list[str]:

@@ -30,11 +30,13 @@ class Answering:
     too, since the model does not run without them.
     """
 
-    def __init__(self, recorder: RecordingMode, locator: SourceLocator, optional: bool = False) -> None:
+    def __init__(
+        self, recorder: RecordingMode, locator: SourceLocator, optional: bool = False, calls: type[Calls] = Calls
+    ) -> None:
         self.refused: list[str] = []
         self._optional = optional
         self._locator = locator
-        self._calls = Calls(recorder, locator)
+        self._calls = calls(recorder, locator)
         self._stubs = Stubs(self._calls, STAND_INS)
 
     @contextmanager
@@ -53,9 +55,8 @@ class Answering:
             try:
                 return original(name, globals, locals, fromlist, level)
             except ModuleNotFoundError as error:
-                if level or not _is_missing(name, error) or not _is_of_extensions(name, fromlist or ()):
-                    raise
-                if not self._answers(name, sys._getframe(1)):
+                part = _part(name, fromlist or ())
+                if level or not _is_missing(name, error) or not self._answers(part, sys._getframe(1)):
                     raise
             module = self._stubs.module(name)
             return module if fromlist else self._stubs.module(name.partition(".")[0])
@@ -67,17 +68,15 @@ class Answering:
             try:
                 return original(name, package)  # type: ignore[no-any-return]
             except ModuleNotFoundError as error:
-                if not _is_missing(name, error) or not _is_of_extensions(name, ()):
-                    raise
-                if not self._answers(name, sys._getframe(1)):
+                if not _is_missing(name, error) or not self._answers(_part(name, ()), sys._getframe(1)):
                     raise
             return self._stubs.module(name)
 
         return import_module
 
-    def _answers(self, name: str, frame: FrameType) -> bool:
+    def _answers(self, name: str | None, frame: FrameType) -> bool:
         """Whether the import at ``frame`` is one to answer; if so, it is written down."""
-        if self._locator.is_internal(frame):
+        if name is None or self._locator.is_internal(frame):
             return False
         guard = guard_of(frame)
         if guard is not None:
@@ -95,8 +94,9 @@ def _is_missing(name: str, error: ModuleNotFoundError) -> bool:
     return error.name is not None and (name == error.name or name.startswith(f"{error.name}."))
 
 
-def _is_of_extensions(name: str, wanted: tuple[str, ...]) -> bool:
-    """``import mmcv.ops``, and ``from mmcv import ops`` as well."""
+def _part(name: str, wanted: tuple[str, ...]) -> str | None:
+    """What is of an extension: ``mmcv.ops`` in ``import mmcv.ops``, and in ``from mmcv import ops`` as well."""
     if package_of(name) is not None:
-        return True
-    return bool(wanted) and all(package_of(f"{name}.{each}") is not None for each in wanted)
+        return name
+    parts = [f"{name}.{each}" for each in wanted]
+    return parts[0] if parts and all(package_of(part) is not None for part in parts) else None

@@ -79,6 +79,11 @@ class Calls:
         """One call among the operators."""
         self.recorder.emit(LIBRARY + name, inputs, outputs)
 
+    def launched(self, name: str, args: Any, kwargs: Any) -> None:
+        """A kernel that changes its arguments in place."""
+        self.found(name)
+        self.called(name, _tensors((args, kwargs)), [])
+
     def unknown(self, name: str, args: Any, kwargs: Any) -> None:
         """A call whose result is not known. Raises CudaExtensionError where it is given tensors while the model runs:
         others make handles, masks, layers that may never be asked for a value.

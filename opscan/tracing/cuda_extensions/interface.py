@@ -25,3 +25,6 @@ class StandIns:
     modules: Mapping[str, type[nn.Module]] = field(default_factory=dict)
     plain: Mapping[str, Any] = field(default_factory=dict)
     factories: Mapping[str, Callable[[Calls], Any]] = field(default_factory=dict)
+
+    def has(self, name: str) -> bool:
+        return any(name in kind for kind in (self.functions, self.modules, self.plain, self.factories))

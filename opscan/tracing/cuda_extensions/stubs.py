@@ -33,23 +33,24 @@ class Stubs:
         return self._modules[name]
 
     def attribute(self, name: str) -> Any:
+        """A stand-in where one is known, by its last name in whatever module of the package it is looked for."""
+        package, short = name.partition(".")[0], name.rpartition(".")[2]
+        known = self._stand_ins.get(package)
+        if known is not None and known.has(short):
+            name = f"{package}.{short}"
         if name not in self._attributes:
-            self._attributes[name] = self._make(name)
+            self._attributes[name] = self._make(name, package, short, known)
         return self._attributes[name]
 
-    def _make(self, name: str) -> Any:
-        """A stand-in where one is known, by its last name in whatever module of the package it is looked for."""
-        package, _, _ = name.partition(".")
-        known = self._stand_ins.get(package)
-        short = name.rpartition(".")[2]
+    def _make(self, name: str, package: str, short: str, known: StandIns | None) -> Any:
         if known is not None and short in known.plain:
             return known.plain[short]
         if known is not None and short in known.factories:
             return known.factories[short](self.calls)
         if known is not None and short in known.functions:
-            return self._function(f"{package}.{short}", known.functions[short])
+            return self._function(name, known.functions[short])
         if known is not None and short in known.modules:
-            return self._layer(f"{package}.{short}", known.modules[short])
+            return self._layer(name, known.modules[short])
         return _Unknown(short, (_Extension,), {"_extension": name, "_stubs": self, "__module__": package})
 
     def _function(self, name: str, stand_in: Callable[..., Any]) -> Callable[..., Any]:
@@ -90,11 +91,6 @@ class _Unknown(type):
     _extension: str
     _stubs: Stubs
 
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        if "_extension" in vars(cls):
-            cls._stubs.calls.unknown(cls._extension, args, kwargs)
-        return super().__call__(*args, **kwargs)
-
     def __getattr__(cls, name: str) -> Any:
         if name.startswith("_") or "_extension" not in vars(cls):
             raise AttributeError(f"{cls.__name__!r} has no attribute {name!r}")
@@ -117,6 +113,8 @@ class _Extension(nn.Module, metaclass=_Unknown):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
+        if "_extension" in vars(type(self)):
+            self._stubs.calls.unknown(self._extension, args, kwargs)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         self._stubs.calls.unknown(self._extension, args, kwargs)

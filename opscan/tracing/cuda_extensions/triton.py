@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import torch
-from torch.utils._pytree import tree_leaves
-
 from opscan.tracing.cuda_extensions.calls import Calls
 from opscan.tracing.cuda_extensions.interface import StandIns
 
@@ -25,8 +22,7 @@ class Kernel:
 
     def run(self, *args: Any, **kwargs: Any) -> None:
         name = f"triton.{self.__name__}"
-        self._calls.found(name)
-        self._calls.called(name, [t for t in tree_leaves((args, kwargs)) if isinstance(t, torch.Tensor)], [])
+        self._calls.launched(name, args, kwargs)
 
 
 class Config:
