@@ -40,7 +40,7 @@ class AtcLog:
             if match:
                 self._no_kernel(match[1], "EZ3002", into)
                 return True
-        return bool(_OWN.search(line))
+        return ("ATC " in line or line.lstrip()[:1] in ("E", "W")) and bool(_OWN.search(line))
 
     def _no_kernel(self, named: str, code: str, into: Collector) -> None:
         kernel = vocabulary.kernel(named)

@@ -13,6 +13,8 @@ from opscan.importing import vocabulary
 from opscan.importing.collector import Collector
 from opscan.importing.observations import FileKind, Key
 
+_CHATTER = ("[INFO]", "[DEBUG]", "[EVENT]", "[TRACE]")
+
 PREFIX = re.compile(r"\[(ERROR|WARNING|INFO|DEBUG|EVENT|TRACE)\] ?[A-Z][A-Z0-9_]{1,31}\(\s*\d+,[^)]{0,64}\):\d{4}-")
 
 _NO_BINARY = re.compile(
@@ -29,10 +31,12 @@ class CannLog:
             into.add(Key("no_kernel", vocabulary.engine_type(match[1] or match[2]), code="EZ9999"))
         elif "opType" in line and (match := _NOT_RUN.search(line)):
             into.add(Key("refused", vocabulary.engine_type(match[1]), code="EZ9999"))
-        return bool(PREFIX.search(line))
+        return "):" in line and bool(PREFIX.search(line))
 
 
 def is_chatter(line: str) -> bool:
     """Whether a line is one of CANN's below the level of a warning: numbers in it are no errors."""
+    if not any(level in line for level in _CHATTER):
+        return False
     match = PREFIX.search(line)
-    return match is not None and match[1] in ("INFO", "DEBUG", "EVENT", "TRACE")
+    return match is not None and f"[{match[1]}]" in _CHATTER

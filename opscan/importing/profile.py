@@ -87,7 +87,7 @@ def _read_row(row: Sequence[str], columns: Columns, into: Collector) -> bool:
     def cell(index: int | None) -> str:
         return row[index].strip() if index is not None and index < len(row) else ""
 
-    name, operator = cell(columns.name), vocabulary.engine_type(cell(columns.type))
+    name, operator = cell(columns.name), vocabulary.task_type(cell(columns.type))
     kernel = vocabulary.kernel(name)
     if len(row) <= columns.type or not (operator or kernel):
         return cell(columns.type) in ("N/A", "") and len(row) > 1

@@ -66,11 +66,13 @@ def _read_text(
     for count, line in enumerate(text, 1):
         if count % _STEP == 0:
             progress(f"file {number}: {count:,} lines")
+        if is_chatter(line):
+            kinds["cann"] = None
+            continue
         for reader in readers:
             if reader.read(line, into):
                 kinds[reader.kind] = None
-        if not is_chatter(line):
-            for code in codes.find(line):
-                into.add_code(code)
-                kinds.setdefault("torch_npu" if code.startswith("ERR") else "cann")
+        for code in codes.find(line):
+            into.add_code(code)
+            kinds.setdefault("torch_npu" if code.startswith("ERR") else "cann")
     return FileRead(number, tuple(kinds) or ("text",), count)

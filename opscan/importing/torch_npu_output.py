@@ -49,7 +49,7 @@ class TorchNpuOutput:
         if "dtype support list" in line and (match := _DTYPE.search(line)):
             self._refused_dtype(vocabulary.dtype(match[1]), into)
             return True
-        return bool(_ERR.search(line))
+        return "ERR" in line and bool(_ERR.search(line))
 
     def _refused_dtype(self, dtype: str, into: Collector) -> None:
         kernel, code, at = self._failed

@@ -7,10 +7,12 @@ besides, users, paths, hosts, addresses, tokens, has none of these forms or is n
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _NAMESPACED = re.compile(r"[A-Za-z_]\w{0,31}(?:\.[a-z]{1,16}){0,3}::\w{1,80}(?:\.\w{1,40})?", re.ASCII)
 _ONNX = re.compile(r"([A-Za-z_][\w.-]{0,63})::(\d{1,3})::([A-Za-z_]\w{0,79})", re.ASCII)
 _TYPE = re.compile(r"[A-Z][A-Za-z0-9]{0,63}(?:_[A-Za-z0-9]{1,32}){0,3}", re.ASCII)
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,79}", re.ASCII)
 _KERNEL = re.compile(r"aclnn[A-Z][A-Za-z0-9]{1,79}", re.ASCII)
 _UNIT = re.compile(r"[A-Z][A-Z0-9_]{0,31}", re.ASCII)
 
@@ -25,6 +27,9 @@ _DTYPES = {
 
 #: Tensors of one call, and dimensions of one tensor, beyond which a table is not a table of operators.
 _MOST_TENSORS, _MOST_DIMENSIONS = 64, 16
+
+#: A table repeats its words by the million.
+_cached = lru_cache(maxsize=4096)
 
 
 def operator(text: str) -> str:
@@ -43,12 +48,20 @@ def engine_type(text: str) -> str:
     return text if _TYPE.fullmatch(text) else ""
 
 
+@_cached
+def task_type(text: str) -> str:
+    """The same in a column of types, where those of custom kernels need no capital; empty for ``N/A``."""
+    return text if _IDENTIFIER.fullmatch(text) else ""
+
+
+@_cached
 def kernel(text: str) -> str:
     """``aclnnSort``; of ``aclnnSort_SortAiCore_Sort``, as profilers name a task, the API in front."""
     match = _KERNEL.match(text)
     return match[0] if match and text[match.end() : match.end() + 1] in ("", "_") else ""
 
 
+@_cached
 def unit(text: str) -> str:
     """``AI_CORE``, ``AI_CPU``, ``MIX_AIV``; empty for ``N/A``."""
     return text if _UNIT.fullmatch(text) else ""
@@ -59,11 +72,13 @@ def dtype(text: str) -> str:
     return _DTYPES.get(text.strip().upper().removeprefix("DT_"), "")
 
 
+@_cached
 def dtypes(text: str) -> tuple[str, ...]:
     """Those of ``FLOAT16;INT64``."""
     return tuple(found for each in text.strip('" \t').split(";")[:_MOST_TENSORS] if (found := dtype(each)))
 
 
+@_cached
 def shapes(text: str) -> tuple[tuple[int, ...], ...]:
     """Those of ``1,3,224,224;64,3,7,7``; without numbers between semicolons it is a scalar. Empty where it is not a
     list of sizes."""
