@@ -29,12 +29,13 @@ def no_environment(monkeypatch):
 @pytest.fixture
 def environment(monkeypatch):
     monkeypatch.setattr(engine, "find", lambda release: THERE if release == "2.13.0" else None)
-    monkeypatch.setattr(engine, "runtime_for", lambda package, *, progress: Path("/cache/runtime"))
+    monkeypatch.setattr(engine, "apis_of_later_releases", lambda roots, cann, soc: frozenset({f"of later than {cann}"}))
+    monkeypatch.setattr(engine, "runtime_for", lambda package, *, lacking, progress: Path("/cache/runtime", *lacking))
 
 
 @pytest.fixture
 def no_compiler(environment, monkeypatch):
-    def fail(package, *, progress):
+    def fail(package, *, lacking, progress):
         raise OpscanError("There is no C compiler.", "Install one.")
 
     monkeypatch.setattr(engine, "runtime_for", fail)
@@ -63,7 +64,7 @@ def test_the_real_adapter_where_it_is(environment, asked, monkeypatch):
     assert chosen.engine.name == "rehearse"
     assert chosen.engine.interpreter == "/env/bin/python"
     variables = chosen.engine.environment
-    assert variables["LD_LIBRARY_PATH"] == "/cache/runtime:/elsewhere"
+    assert variables["LD_LIBRARY_PATH"] == "/cache/runtime/of later than 9.1.0:/elsewhere"
     assert variables["OPSCAN_SIMULATED_SOC"] == "Ascend310P3"
     assert variables["OPSCAN_SIMULATED_CANN"] == "9.1.0"
 
@@ -81,3 +82,10 @@ def test_without_a_compiler_the_virtual_device_and_why(no_compiler):
 def test_without_a_compiler_a_rehearsal_that_was_asked_for_fails(no_compiler):
     with pytest.raises(OpscanError, match="no C compiler"):
         choose("rehearse", TARGET, quiet)
+
+
+def test_the_offline_route_is_exported_and_not_rehearsed(environment):
+    offline = Target("2.13.0", "9.1.0", "ascend310p", "offline")
+    assert choose("auto", offline, quiet).engine.tracer == "export"
+    with pytest.raises(UsageError, match="cannot be rehearsed"):
+        choose("rehearse", offline, quiet)
