@@ -18,6 +18,7 @@ from opscan.loading.interface import LoadedModel
 from opscan.loading.offline import keep_offline
 from opscan.loading.preparation import load
 from opscan.loading.reference import ConfigurationReference, LibraryReference
+from opscan.worker.shield import shield_from_torch_npu
 
 TIMM = """
 import torch
@@ -108,7 +109,15 @@ def configured(folder: Path, trust: bool = False, **values: object) -> LoadedMod
     return load(ConfigurationReference(str(folder / "config.json"), trust), (), train=False)
 
 
+@pytest.fixture
+def without_torch_npu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """transformers imports an installed torch_npu, which does not import without CANN."""
+    monkeypatch.setattr(sys, "meta_path", sys.meta_path[:])
+    shield_from_torch_npu("2.13.0")
+
+
 @needs_transformers
+@pytest.mark.usefixtures("without_torch_npu")
 @pytest.mark.parametrize(
     ("kind", "names"),
     [
