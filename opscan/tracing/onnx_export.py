@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,8 @@ import torch
 from torch import nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from opscan.errors import OpscanError
+from opscan.cuda_packages import package_of
+from opscan.errors import ModelError, OpscanError
 from opscan.inventory import Attempt, Finding, Inventory, Location, Trace
 from opscan.tracing import onnx_exporters
 from opscan.tracing.interface import Recipe, TraceOptions, Tracer
@@ -46,6 +48,11 @@ class _Built:
     def parameters(self) -> int:
         return sum(p.numel() for p in self.model.parameters()) if isinstance(self.model, nn.Module) else 0
 
+    @property
+    def weights(self) -> int:
+        """Their bytes."""
+        return sum(p.nbytes for p in self.model.parameters()) if isinstance(self.model, nn.Module) else 0
+
 
 class OnnxExportTracer:
     """``dispatch`` makes the tracer that stands in; a process can have one only."""
@@ -60,8 +67,14 @@ class OnnxExportTracer:
         """One inventory. Raises ModelError for errors of the user's own code, LoadError from the recipe."""
         with restored():
             progress("building the model")
-            built = _build(recipe)
             attempts: list[Attempt] = []
+            try:
+                built = _build(recipe)
+            except ModelError as error:
+                if (extension := _extension(error)) is None:
+                    raise
+                reason = f"the model imports {extension}, a CUDA extension that is not installed"
+                return self._by_dispatch(recipe, options, (Attempt("onnx", False, reason),), "", progress)
             refused = ""
             for name, exporter in _exporters(built):
                 progress(f"exporting to ONNX ({name})")
@@ -75,22 +88,37 @@ class OnnxExportTracer:
                     continue
                 attempts.append(Attempt(f"onnx ({name})", True))
                 return _inventory(exported, built, recipe, options, tuple(attempts), progress)
+        return self._by_dispatch(recipe, options, tuple(attempts), refused, progress)
+
+    def _by_dispatch(
+        self,
+        recipe: Recipe,
+        options: TraceOptions,
+        attempts: tuple[Attempt, ...],
+        refused: str,
+        progress: Callable[[str], None],
+    ) -> Inventory:
         self._dispatch = self._dispatch or self._make_dispatch()
         inventory = self._dispatch.trace(recipe, replace(options, train=False), progress)
-        return _stand_in(inventory, tuple(attempts), refused)
+        return _stand_in(inventory, attempts, refused)
+
+
+def _extension(error: ModelError) -> str | None:
+    """The package of CUDA kernels without which the model cannot be imported."""
+    cause = error.__cause__
+    missing = cause.name if isinstance(cause, ModuleNotFoundError) else None
+    return missing if missing is not None and package_of(missing) is not None else None
 
 
 def _build(recipe: Recipe) -> _Built:
-    """The model with its weights, or without where they are large."""
-    fake = FakeTensorMode(allow_non_fake_inputs=True)
-    try:
+    """The model with its weights, or without where they are large, or where a file does not bear a second import."""
+    light: _Built | None = None
+    with suppress(Exception):  # some models are built from values; what is wrong with others, the next attempt tells
+        fake = FakeTensorMode(allow_non_fake_inputs=True)
         with fake:
-            model, args, kwargs = recipe.load()
-        size = sum(p.nbytes for p in model.parameters()) if isinstance(model, nn.Module) else 0
-    except Exception:  # some models are built from values; what is wrong with others, building them for real tells
-        size = 0
-    if size > _MOST_WEIGHTS:
-        return _Built(model, args, kwargs, fake)
+            light = _Built(*recipe.load(), fake)
+    if light is not None and light.weights > _MOST_WEIGHTS:
+        return light
     try:
         return _Built(*recipe.load(), None)
     except OpscanError:
@@ -98,6 +126,8 @@ def _build(recipe: Recipe) -> _Built:
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt):
             raise
+        if light is not None:
+            return light
         locator = SourceLocator(recipe.root, os.path.dirname(os.path.realpath(torch.__file__)))
         raise model_error(error, locator, "building", "") from error
 
@@ -179,7 +209,7 @@ def _shown(file: str, root: Path) -> str:
 
 def _compared(exported: onnx.ModelProto, built: _Built) -> Compared:
     if built.fake is not None:
-        return Compared(skipped="exported without its weights, which are large: nothing was compared")
+        return Compared(skipped="exported without its weights: nothing was compared")
     with torch.no_grad():
         expected = tensors(built.model(*built.args, **built.kwargs))
         again = tensors(built.model(*built.args, **built.kwargs))
