@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from opscan.assessment import Evidence
+from opscan.cuda_packages import LIBRARY
 from opscan.inventory import OpCall
 from opscan.matrix.errors_file import ErrorCodes
 from opscan.matrix.exports_table import NO_TENSOR
@@ -40,6 +41,10 @@ class OfflineJudge:
         if "onnx_export" in attributes:
             facts |= {"exporter_torch": self.host_torch, "detail": attributes["onnx_export"]}
             evidence = Evidence("onnx_exports", self.host_torch, "the export of this model failed at it")
+            return Ruling("unsupported", "OPS123", facts, (), (evidence,))
+        if call.name.startswith(LIBRARY):
+            facts |= {"exporter_torch": self.host_torch, "detail": "a CUDA extension is no operator of torch"}
+            evidence = Evidence("override", "", "ONNX has no operator for it")
             return Ruling("unsupported", "OPS123", facts, (), (evidence,))
         if "opset" not in attributes:
             return self._with_code(offline(self.matrix, call.name, dtypes[0] if dtypes else NO_TENSOR).ruling)
