@@ -33,7 +33,7 @@ _SUBJECTS = {
     "devices": Text("devices", "设备"),
     "soc": Text("chip", "芯片"),
     "variables": Text("variables", "环境变量"),
-    "rehearsal": Text("rehearsal", "演练环境"),
+    "rehearsal": Text("rehearsal", "预演环境"),
     "compiler": Text("C compiler", "C 编译器"),
 }
 

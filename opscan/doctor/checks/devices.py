@@ -209,7 +209,7 @@ def _devices(facts: Facts) -> Check:
         "devices",
         "missing",
         Text("no NPU in this machine", "本机没有 NPU"),
-        Text("Scans and rehearsals need none.", "扫描与演练都不需要 NPU。"),
+        Text("Scans and rehearsals need none.", "扫描与预演都不需要 NPU。"),
     )
 
 

@@ -37,7 +37,7 @@ def _python(facts: Facts, releases: ReleasesFile) -> Check:
                 f"{says}: torch_npu has wheels for Linux on {' and '.join(_MACHINES)} only.",
                 f"{says}：torch_npu 只有 Linux（{'、'.join(_MACHINES)}）的安装包。",
             ),
-            Text("A scan works here; a rehearsal needs Linux.", "此处可以扫描；演练需要 Linux。"),
+            Text("A scan works here; a rehearsal needs Linux.", "此处可以扫描；预演需要 Linux。"),
         )
     entry = releases.torch_npu.get(facts.torch_npu or "")
     if entry and entry.python and facts.python_line not in entry.python:
