@@ -13,6 +13,7 @@ from typing import Any
 
 import onnx
 import torch
+from torch.jit._trace import TracerWarning
 
 from opscan.tracing.onnx_file import NEWEST_OPSET
 from opscan.tracing.user_error import in_short
@@ -83,16 +84,22 @@ def torchscript(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ex
     buffer = io.BytesIO()
     with quiet() as caught:
         torch.onnx.export(
-            model, args, buffer, kwargs=kwargs, dynamo=False, opset_version=NEWEST_OPSET, verbose=True,
+            model,
+            args,
+            buffer,  # type: ignore[arg-type]  # it is taken; the annotation does not say so
+            kwargs=kwargs,
+            dynamo=False,
+            opset_version=NEWEST_OPSET,
+            verbose=True,
             training=torch.onnx.TrainingMode.PRESERVE,
-        )  # fmt: skip
+        )
     return Exported(onnx.load_model_from_string(buffer.getvalue()), tuple(_baked(caught)))
 
 
 def _baked(caught: list[warnings.WarningMessage]) -> Iterator[tuple[str, int, str]]:
     """The trace's own warnings: a value of a tensor that it took for a constant."""
     for each in caught:
-        if issubclass(each.category, torch.jit.TracerWarning):
+        if issubclass(each.category, TracerWarning):
             found = _CONVERTING.search(str(each.message))
             yield each.filename, each.lineno, found.group(1) if found else "a value of a tensor"
 

@@ -37,7 +37,7 @@ _MADE_UP = re.compile(r"unk__\d+")
 def dtype_of(element: int) -> str:
     """The dtype of a number of ``TensorProto.DataType``."""
     try:
-        name = onnx.TensorProto.DataType.Name(element)
+        name: str = onnx.TensorProto.DataType.Name(element)
     except ValueError:
         return UNKNOWN
     return _SPELLINGS.get(name, name.lower())
