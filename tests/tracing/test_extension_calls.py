@@ -210,6 +210,50 @@ def test_values_that_are_not_asked_for_do_not_end_it(trace: Trace) -> None:
     assert found.complete
 
 
+def test_a_layer_without_values_is_initialised_and_converted(trace: Trace) -> None:
+    found = trace(
+        """
+        from spconv.pytorch import SubMConv3d
+        class M(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.conv = SubMConv3d(4, 8, 3)
+                for m in self.modules():
+                    if isinstance(m, SubMConv3d):
+                        nn.init.kaiming_normal_(m.weight)
+                        nn.init.zeros_(m.bias)
+                        m.weight.data.normal_(0, 0.02)
+                self.half().eval().requires_grad_(False)
+                self.state_dict()
+                if torch.nn.init.ones_(self.conv.weight) is None or list(self.parameters()):
+                    raise ValueError
+            def forward(self, x):
+                with self.conv.timer:
+                    return x.cos()
+        """,
+        "2,4",
+    )
+    assert found.names() == ["aten::cos"]
+    assert found.complete
+
+
+@pytest.mark.parametrize(
+    "asked", ["0 in handle", "len(handle)", "handle.count > 1", "pynvml.LIMIT < 3", "1 in pynvml.ALL"]
+)
+def test_a_question_about_a_value_ends_it(trace: Trace, asked: str) -> None:
+    found = trace(
+        f"""
+        import pynvml
+        handle = pynvml.nvmlDeviceGetHandleByIndex(0)
+        found = {asked}  # <-- here
+        model = nn.ReLU()
+        """,
+        "2,4",
+    )
+    assert found.failed
+    assert f"model.py:{found.line()}" in found.inventory.trace.unseen[0]
+
+
 def test_a_class_of_the_models_own_may_derive_from_one(trace: Trace) -> None:
     found = trace(
         """

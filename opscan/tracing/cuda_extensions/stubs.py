@@ -12,6 +12,7 @@ from torch import nn
 from opscan.cuda_packages import package_of
 from opscan.tracing.cuda_extensions.calls import Calls, CudaExtensionError
 from opscan.tracing.cuda_extensions.interface import StandIns
+from opscan.tracing.patches import Patches
 
 
 class Stubs:
@@ -85,7 +86,23 @@ class _Module(ModuleType):
         return self._stubs.attribute(f"{self.__name__}.{name}")
 
 
-class _Unknown(type):
+def _ends(self: Any, *args: Any, **kwargs: Any) -> NoReturn:
+    raise CudaExtensionError(self._extension)
+
+
+class _NoValue:
+    """What asks for a value, which is not there."""
+
+    __iter__ = __contains__ = __len__ = __int__ = __float__ = __index__ = __neg__ = _ends
+    __lt__ = __le__ = __gt__ = __ge__ = __matmul__ = __rmatmul__ = __mod__ = __pow__ = _ends
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _ends
+    __floordiv__ = __rfloordiv__ = _ends
+
+    def __bool__(self) -> bool:
+        return True
+
+
+class _Unknown(_NoValue, type):
     """The class of names of which nothing is known: each can be called, as a function or to make a layer."""
 
     _extension: str
@@ -100,11 +117,7 @@ class _Unknown(type):
         return cls
 
 
-def _ends(self: Any, *args: Any, **kwargs: Any) -> NoReturn:
-    raise CudaExtensionError(self._extension)
-
-
-class _Extension(nn.Module, metaclass=_Unknown):
+class _Extension(_NoValue, nn.Module, metaclass=_Unknown):
     """What an unknown call returns: a layer, a handle, a mask. It can be passed on and asked for attributes; the trace
     ends where its value is needed. Classes of the model's own that derive from one are modules of their own.
     """
@@ -126,18 +139,39 @@ class _Extension(nn.Module, metaclass=_Unknown):
         except AttributeError:
             if name.startswith("_") or "_extension" not in vars(type(self)):
                 raise
-        return self._stubs.attribute(f"{self._extension}.{name}")
+        found = self._stubs.attribute(f"{self._extension}.{name}")
+        return _of(found) if isinstance(found, _Unknown) else found
 
     def __getitem__(self, item: Any) -> Any:
         return self
 
-    def __bool__(self) -> bool:
-        return True
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *exception: object) -> None: ...
 
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         _ends(cls)
 
-    __iter__ = __int__ = __float__ = __index__ = __lt__ = __le__ = __gt__ = __ge__ = _ends
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _ends
-    __floordiv__ = __rfloordiv__ = __mod__ = __pow__ = __matmul__ = __rmatmul__ = __neg__ = _ends
+
+def _of(kind: Any) -> Any:
+    """An instance that no call has made."""
+    made = kind.__new__(kind)
+    nn.Module.__init__(made)
+    return made
+
+
+def patch_initialisers(patches: Patches) -> None:
+    """``torch.nn.init`` leaves alone what has no values."""
+    for name in dir(nn.init):
+        if name.endswith("_") and not name.startswith("_"):
+            patches.set(nn.init, name, _sparing(getattr(nn.init, name)))
+
+
+def _sparing(original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def initialise(tensor: Any, *args: Any, **kwargs: Any) -> Any:
+        return tensor if isinstance(tensor, _Extension) else original(tensor, *args, **kwargs)
+
+    return initialise
