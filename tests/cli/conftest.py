@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 from ended_commands import COMMAND, Ended
 from typer.testing import CliRunner
@@ -38,7 +39,7 @@ def opscan(folder: Path, cli_worker: Worker, monkeypatch: pytest.MonkeyPatch) ->
     def scan(request: ScanRequest, progress: Callable[[str], None]) -> Assessment:
         # The shared child was started in another folder.
         named = request.reference
-        absolute = replace(request, reference=replace(named, path=str(folder / named.path)))
+        absolute = replace(request, reference=msgspec.structs.replace(named, path=str(folder / named.path)))
         assessment = scan_with(cli_worker, absolute, progress)
         return replace(assessment, model=replace(assessment.model, reference=str(named)))
 

@@ -57,7 +57,6 @@ def refused(opscan: Opscan, *arguments: str) -> str:
         ),
         ("def build_model():\n    return lambda x: x + 'a'", "net.py:4: running the model failed", "--input-shape"),
         ("model = nn.Linear(7, 4)", "running the model failed: RuntimeError", "float32[1, 8]"),
-        ("model = nn.Embedding(7, 4)", "running the model failed", "int64"),
         ("model = nn.Bilinear(8, 8, 4)", "The inputs do not fit the model in net.py", "input1, input2"),
     ],
 )

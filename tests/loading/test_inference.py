@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,16 @@ class Net(nn.Module):
         {body}
 """
 EMPTY = Inventory("m", 0, Trace("dispatch", "cpu", "2.0", False, True), ())
+
+
+@pytest.fixture(autouse=True)
+def clean_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The files of these tests do not stay imported."""
+    monkeypatch.setattr(sys, "path", sys.path[:])
+    monkeypatch.setattr(sys, "argv", sys.argv[:])
+    yield
+    sys.modules.pop("net", None)
+
 
 Infer = Callable[..., tuple[dict[str, str], list[str]]]
 

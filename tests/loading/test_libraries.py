@@ -18,6 +18,7 @@ from opscan.loading.interface import LoadedModel
 from opscan.loading.offline import keep_offline
 from opscan.loading.preparation import load
 from opscan.loading.reference import ConfigurationReference, LibraryReference
+from opscan.loading.torchvision_operators import ensure_importable
 from opscan.worker.shield import shield_from_torch_npu
 
 TIMM = """
@@ -112,6 +113,7 @@ def configured(folder: Path, trust: bool = False, **values: object) -> LoadedMod
 @pytest.fixture
 def without_torch_npu(monkeypatch: pytest.MonkeyPatch) -> None:
     """transformers imports an installed torch_npu, which does not import without CANN."""
+    ensure_importable()
     monkeypatch.setattr(sys, "meta_path", sys.meta_path[:])
     shield_from_torch_npu("2.13.0")
 
@@ -150,7 +152,5 @@ def test_remote_code_is_refused_without_trust(tmp_path: Path) -> None:
     [("resnet18", (1, 3, 224, 224)), ("r3d_18", (1, 3, 16, 112, 112)), ("inception_v3", (1, 3, 299, 299))],
 )
 def test_torchvision(name: str, shape: tuple[int, ...]) -> None:
-    from opscan.loading.torchvision_operators import ensure_importable
-
     ensure_importable()
     assert load(LibraryReference("torchvision", name), (), train=False).args[0].shape == shape
