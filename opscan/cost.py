@@ -26,7 +26,7 @@ else:
 WEIGHTS_FILE = Path(__file__).with_name("cost_weights.toml")
 
 #: Kinds of work on one operator, from the dearest to the cheapest.
-KINDS = ("unsupported", "substituted", "fallback", "slow", "unknown")
+KINDS = ("unsupported", "counterpart", "substituted", "fallback", "slow", "unknown")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +123,8 @@ def _kind(op: AssessedOp) -> str | None:
         return None
     if op.verdict == "unsupported" and any(s.supported and s.check and s.check.passed for s in op.substitutions):
         return "substituted"
+    if op.verdict == "unsupported" and op.facts.get("counterpart"):
+        return "counterpart"
     return op.verdict
 
 

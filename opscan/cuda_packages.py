@@ -180,6 +180,10 @@ def package_of(name: str) -> CudaPackage | None:
 
 
 def facts_of(name: str) -> dict[str, str]:
-    """What the rules' messages say of a function: its name, and what to do on an NPU."""
-    advice = (package_of(name) or OWN_KERNEL).advice_on(name)
-    return {"operator": name, "advice": advice.en, "advice_zh": advice.zh}
+    """What the rules' messages say of a function: its name, and what to do on an NPU. ``counterpart``: not empty where
+    torch or torch_npu has a function for it, which the advice names.
+    """
+    package = package_of(name) or OWN_KERNEL
+    advice = package.advice_on(name)
+    counterpart = "yes" if package.direct or advice is not package.advice else ""
+    return {"operator": name, "advice": advice.en, "advice_zh": advice.zh, "counterpart": counterpart}

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
@@ -55,6 +56,16 @@ def days(cost: Cost) -> tuple[float, float, float]:
 
 def quantities(cost: Cost) -> dict[str, int]:
     return {item.weight: item.quantity for item in cost.items}
+
+
+def test_a_counterpart_in_torch_costs_less_than_a_kernel() -> None:
+    known = replace(op("cuda_extension::flash_attn.flash_attn_func", "unsupported"), facts={"counterpart": "yes"})
+    unknown = replace(op("cuda_extension::mamba_ssm.selective_scan_fn", "unsupported"), facts={"counterpart": ""})
+    assert quantities(estimate([known, unknown], [])) == {
+        "base": 1,
+        "operator.unsupported": 1,
+        "operator.counterpart": 1,
+    }
 
 
 def test_a_model_without_findings_costs_the_base_alone() -> None:

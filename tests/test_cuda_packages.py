@@ -55,6 +55,8 @@ def test_advice_is_of_the_function_where_there_is_one() -> None:
     assert "scaled_dot_product_attention" in facts_of("flash_attn.flash_attn_func")["advice"]
     assert "torch.nn.RMSNorm" in facts_of("flash_attn.ops.rms_norm.RMSNorm")["advice"]
     assert "npu_rotary_mul" in facts_of("flash_attn.layers.rotary.apply_rotary_emb")["advice"]
+    assert facts_of("mamba_ssm.RMSNorm")["counterpart"]
+    assert not facts_of("mamba_ssm.selective_scan_fn")["counterpart"]
     assert "Ascend C" in facts_of("kernels_of_my_own.f")["advice"]
 
 
