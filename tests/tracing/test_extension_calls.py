@@ -304,6 +304,34 @@ def test_kernels_of_triton(trace: Trace) -> None:
     assert found.complete
 
 
+def test_kernels_inside_of_operators_of_the_models_own(trace: Trace) -> None:
+    found = trace(
+        """
+        import triton
+        @triton.jit
+        def kernel(x, out):
+            pass
+        @torch.library.custom_op("opscan_extensions::wrapped", mutates_args=())
+        def wrapped(x: torch.Tensor) -> torch.Tensor:
+            out = torch.empty_like(x)
+            torch.library.wrap_triton(kernel)[(1,)](x, out)
+            return out
+        @wrapped.register_fake
+        def _(x):
+            return torch.empty_like(x)
+        class M(nn.Module):
+            def forward(self, x):
+                return wrapped(x).cos()
+        """,
+        "2,3",
+    )
+    assert found.names()[-1] == "aten::cos"
+    assert [part.name for part in found.only("opscan_extensions::wrapped").parts] == [
+        "aten::empty_like",
+        "cuda_extension::triton.kernel",
+    ]
+
+
 @pytest.mark.parametrize(
     "load",
     [

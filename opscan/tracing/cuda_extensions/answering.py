@@ -20,6 +20,7 @@ from opscan.tracing.cuda_extensions.compiled import patch_compilation
 from opscan.tracing.cuda_extensions.guards import guard_of
 from opscan.tracing.cuda_extensions.registry import STAND_INS
 from opscan.tracing.cuda_extensions.stubs import Stubs, patch_initialisers
+from opscan.tracing.cuda_extensions.triton import patch_wrapping
 from opscan.tracing.patches import Patches
 from opscan.tracing.recording import RecordingMode
 from opscan.tracing.source import SourceLocator
@@ -47,6 +48,7 @@ class Answering:
             patches.set(importlib, "import_module", self._function(importlib.import_module))
             patch_compilation(patches, self._calls, self._stubs)
             patch_initialisers(patches)
+            patch_wrapping(patches)
             yield
         finally:
             patches.undo()

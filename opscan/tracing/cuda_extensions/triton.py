@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import torch
+
 from opscan.tracing.cuda_extensions.calls import Calls
 from opscan.tracing.cuda_extensions.interface import StandIns
+from opscan.tracing.patches import Patches
 
 
 class Kernel:
@@ -30,6 +33,13 @@ class Config:
 
     def __init__(self, kwargs: dict[str, Any], num_warps: int = 4, num_stages: int = 3, **others: Any) -> None:
         self.kwargs, self.num_warps, self.num_stages = kwargs, num_warps, num_stages
+
+
+def patch_wrapping(patches: Patches) -> None:
+    """``torch.library.wrap_triton(kernel)``, which asks Triton what a kernel is."""
+    original = getattr(torch.library, "wrap_triton", None)  # since torch 2.6
+    if original is not None:
+        patches.set(torch.library, "wrap_triton", lambda k: k if isinstance(k, Kernel) else original(k))
 
 
 def _jit(calls: Calls) -> Callable[..., Any]:
