@@ -61,17 +61,19 @@ def main() -> None:
     lists = {"models": (models, calls, custom, given, mixed, typed), "operators": (operators,), "schemas": ()}
     modules = lists[options.only] if options.only else (*lists["models"], *lists["operators"])
     cases = [case for module in modules for case in module.cases() if re.search(options.cases, case.name)]
+    earlier = tables.read(options.merge) if options.merge else []
+    if options.forget:
+        earlier = tables.without(earlier, options.forget)
     path = Path(os.environ[_LOG])
     path.touch()
     log.run(cases, path)
     if options.only in (None, "schemas"):
-        schemas.run(path, options.cases)
+        schemas.run(path, options.cases, {row[1] for row in earlier if row[4] == "ok"})
     rows = log.read(path)
     if lacking:
         rows = tables.launching(rows, tables.read(options.reference), lacking)
     if options.merge:
-        earlier = tables.read(options.merge)
-        rows = tables.united(rows, tables.without(earlier, options.forget) if options.forget else earlier)
+        rows = tables.united(rows, earlier)
     tables.write(rows, options.output)
     path.unlink()
     print(len(cases), "cases,", len(rows), "rows,", len({row[1] for row in rows}), "overloads")

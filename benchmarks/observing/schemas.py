@@ -95,9 +95,9 @@ class Unmade(Exception):
     """No rule makes an argument of this type."""
 
 
-def run(path: Path, pattern: str) -> None:
-    """Try every registered overload that the log does not hold yet, world by world until one succeeds."""
-    reached = {row[1] for row in log.read(path) if row[4] == "ok"}
+def run(path: Path, pattern: str, known: set[str]) -> None:
+    """Try every registered overload that neither the log nor ``known`` holds, world by world until one succeeds."""
+    reached = known | {row[1] for row in log.read(path) if row[4] == "ok"}
     for name in registered_overloads():
         overload = find_overload(name)
         reason = next((why for start, why in UNREACHABLE.items() if name.startswith(start)), "")

@@ -103,3 +103,14 @@ def test_a_runtime_without_apis_tells_of_operators_that_launch_them_and_adds_the
     ]
     assert [row.cann for row in ops["aten::mul.Tensor"].rows] == [()]
     assert [row.cann for row in ops["npu::npu_gru"].rows] == [()]
+
+
+def test_a_setting_that_precedes_the_first_random_operator_is_no_launch_of_it(small: Path) -> None:
+    first, later = "aclnnSetPytorchRandom[?] ; aclnnInplaceNormal[T:float16 0 0]", "aclnnInplaceNormal[T:float16 0 0]"
+    write_table(
+        small,
+        "observed_calls_2.13.0_Ascend950",
+        *(("forward", "aten.randn_like.default", "float16", "float16", "ok", events, "1") for events in (first, later)),
+    )
+    ops = msgspec.json.decode(build(small)["observed/2.13.0/ascend950pr.json"], type=ObservedFile).ops
+    assert ops["aten::randn_like"].rows == (Row("float16", "float16", ("aclnnInplaceNormal[T:float16 v v]",)),)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from opscan.matrix import Matrix
@@ -263,3 +265,54 @@ def test_recurrent_kernels_are_in_reach_from_the_release_of_cann_that_has_their_
     registered = matrix_for("2.13.0", cann).registered()
     assert ("npu::_lstm_npu" in registered, "npu::_gru_npu" in registered) == (fused_lstm, fused_gru)
     assert {"npu::npu_lstm", "npu::npu_gru"} <= registered
+
+
+@pytest.mark.parametrize("soc", ["ascend910", "ascend310p", "ascend310b"])
+def test_the_legacy_path_finds_what_is_not_zero(soc: str) -> None:
+    """Operators whose result has a size that depends on values."""
+    matrix = Matrix.load(Target("2.13.0", "8.1.RC1", soc))
+    claims = (
+        matrix.kernels("aten::nonzero", ("float32",), ("int64",)),
+        matrix.kernels("aten::index.Tensor", ("float32", "bool"), ("float32",)),
+    )
+    assert all("GE NonZero" in claim.kernels and claim.code != "unverified" for claim in claims)
+
+
+def test_every_argument_of_an_observed_launch_was_read() -> None:
+    """Where an end was not found, a launch had the word ``NOEND``; where a dtype had no name, its number."""
+    for path in sorted((support_matrix_dir() / "observed").glob("*/*.json")):
+        text = path.read_text(encoding="utf-8")
+        assert "NOEND" not in text
+        assert not re.search(r'[":, ](T|L):\d', text)
+
+
+def test_an_attention_kernel_of_many_parameters_is_judged(matrix_for: MatrixFor) -> None:
+    name = "npu::npu_fused_infer_attention_score"
+    half, whole = (
+        matrix_for("2.13.0", "9.1.0").kernels(name, (d,) * 3, (d, "float32")) for d in ("float16", "float32")
+    )
+    assert half.status == "supported"
+    assert (whole.status, whole.api, whole.dtype) == ("unsupported", "aclnnFusedInferAttentionScoreV3", "float32")
+
+
+@pytest.mark.parametrize("cann", CANN)
+def test_a_dtype_that_is_asked_for_decides(matrix_for: MatrixFor, cann: str) -> None:
+    matrix = matrix_for("2.13.0", cann)
+    assert matrix.kernels("aten::full_like", ("float32",), ("int64",)).status == "supported"
+    assert matrix.kernels("aten::zeros_like", ("int64",), ("float32",)).status == "supported"
+    summed = matrix.kernels("aten::cumsum", ("bool",), ("float32",))
+    assert (summed.status, summed.api, summed.parameter, summed.dtype) == ("unsupported", "aclnnCumsum", "self", "bool")
+
+
+@pytest.mark.parametrize("cann", CANN)
+@pytest.mark.parametrize("window", ["hann", "hamming"])
+def test_a_window_without_a_dtype_is_made_of_integers(matrix_for: MatrixFor, cann: str, window: str) -> None:
+    name, matrix = f"aten::{window}_window", matrix_for("2.13.0", cann)
+    untyped = matrix.kernels(name, (), ("int64",))
+    assert (untyped.status, untyped.api, untyped.dtype) == ("unsupported", "aclnnInplaceCos", "int64")
+    assert matrix.kernels(name, (), ("float32",)).status == "supported"
+
+
+def test_a_kaiser_window_raises(matrix_for: MatrixFor) -> None:
+    claim = matrix_for("2.13.0", "9.1.0").kernels("aten::kaiser_window.beta", (), ("float32",))
+    assert (claim.status, claim.code) == ("unsupported", "raises")
