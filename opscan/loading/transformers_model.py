@@ -38,6 +38,8 @@ def _known(transformers: Any, path: Path, values: dict[str, Any]) -> Any:
     architectures = [str(name) for name in values.get("architectures") or ()]
     cls = next((c for name in architectures if (c := getattr(transformers, name, None)) is not None), None)
     configuration = _configuration(transformers, path, values, cls)
+    if getattr(configuration, "use_pretrained_backbone", False):  # its weights would be downloaded
+        configuration.use_pretrained_backbone = False
     try:
         return cls._from_config(configuration) if cls else transformers.AutoModel.from_config(configuration)
     except ImportError as error:
