@@ -3,10 +3,11 @@
     python benchmarks/memory.py [MODEL …]
     python benchmarks/memory.py benchmarks/models/llama_405b.py --rehearse
 
-Without arguments it scans ``examples/llama_70b.py``; arguments are those of the command. Reported is the resident memory of the command and of the child
-process that traces, two ways: the highest sum seen at one time (looked at every 5 ms), and the sum of the peaks that
-the kernel keeps for each process (``VmHWM``), which misses no spike. Shared pages count twice. Goal: less than 1 GB for a
-scan on the virtual device, less than 3 GB for a rehearsal of 405 billion parameters.
+Without arguments it scans ``examples/llama_70b.py``; arguments are those of the command. Reported is the resident
+memory of the command and of the child process that traces, two ways: the highest sum seen at one time (looked at every
+5 ms), and the sum of the peaks that the kernel keeps for each process (``VmHWM``), which misses no spike. Shared pages
+count twice. Goal: less than 1 GB for a scan on the virtual device, less than 3 GB for a rehearsal of 405 billion
+parameters.
 """
 
 from __future__ import annotations

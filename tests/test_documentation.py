@@ -73,7 +73,16 @@ def sorted_rules() -> list[Rule]:
     return sorted(RULES.values(), key=lambda rule: (rule.verdict is None, rule.code))
 
 
-COMMANDS = ("scan", "rehearse", "probe", "batch", "import-log", "doctor", "explain", *(f"matrix {name}" for name in ("list", "query", "diff", "lint", "build")))
+COMMANDS = (
+    "scan",
+    "rehearse",
+    "probe",
+    "batch",
+    "import-log",
+    "doctor",
+    "explain",
+    *(f"matrix {name}" for name in ("list", "query", "diff", "lint", "build")),
+)
 
 
 @pytest.mark.parametrize("command", COMMANDS)

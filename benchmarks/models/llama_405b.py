@@ -1,6 +1,6 @@
 """The 405-billion-parameter configuration of Llama 3.1 in bfloat16: 812 GB of weights.
 
-    python benchmarks/memory.py benchmarks/models/llama_405b.py --rehearse
+python benchmarks/memory.py benchmarks/models/llama_405b.py --rehearse
 """
 
 from __future__ import annotations

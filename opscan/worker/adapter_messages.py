@@ -7,8 +7,8 @@ import sys
 import threading
 from typing import IO
 
-#: A warning of torch's C++ side: ``[W1130 18:50:56.84 File.cpp:168] Warning: …``; a part of torch_npu's wheels names its
-#: files ``compiler_depend.ts``.
+#: A warning of torch's C++ side: ``[W1130 18:50:56.84 File.cpp:168] Warning: …``; a part of torch_npu's wheels names
+#: its files ``compiler_depend.ts``.
 _WARNING = re.compile(rb"^\[W\d{4} [\d:.]+ \w+\.(?:cpp|h|ts):\d+\] Warning: ")
 
 #: torch_npu says at import that no CANN is set up, which is why there is a simulated one.

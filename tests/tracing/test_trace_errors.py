@@ -46,7 +46,7 @@ def test_an_assertion_of_the_users(trace: Trace) -> None:
 
 
 def test_token_ids_as_floats(trace: Trace) -> None:
-    _, hint = message_of(trace, "model = nn.Embedding(10, 4)", "2,3")
+    _, hint = message_of(trace, "model = nn.Embedding(10, 4)", "2,3:float32")  # where it is not said, it is inferred
     assert "int64" in hint
 
 
