@@ -36,6 +36,13 @@ def choose(asked: EngineChoice, target: Target, progress: Callable[[str], None])
                 "Leave --rehearse and --engine away: the model is exported to ONNX, and judged by tables.",
             )
         return Chosen(Engine(tracer="export"))
+    if target.route == "graph":
+        if asked == "virtual":
+            raise UsageError(
+                "The graph route has no virtual engine: torchair itself converts the model.",
+                "Leave --engine away, or look up one operator: opscan matrix query OPERATOR --dtype float32.",
+            )
+        asked = "rehearse"
     if asked == "virtual":
         return Chosen(Engine())
     environment = find(target.torch_npu)

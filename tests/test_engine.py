@@ -89,3 +89,12 @@ def test_the_offline_route_is_exported_and_not_rehearsed(environment):
     assert choose("auto", offline, quiet).engine.tracer == "export"
     with pytest.raises(UsageError, match="cannot be rehearsed"):
         choose("rehearse", offline, quiet)
+
+
+def test_the_graph_route_is_never_answered_by_the_virtual_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    target = Target("2.13.0", "9.1.0", "ascend910b", "graph")
+    with pytest.raises(UsageError, match="no virtual engine"):
+        choose("virtual", target, lambda stage: None)
+    monkeypatch.setattr("opscan.engine.find", lambda release: None)
+    with pytest.raises(UsageError, match="needs that release"):
+        choose("auto", target, lambda stage: None)

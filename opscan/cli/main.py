@@ -79,6 +79,15 @@ def scan(
             "auto: where there is one and it is the target.",
         ),
     ] = "off",
+    route: Annotated[
+        str,
+        typer.Option(
+            "--route",
+            metavar="eager|graph|offline",
+            help="The migration route: operator by operator, torch.compile with torchair (needs torch_npu, see "
+            "opscan rehearse), or ONNX and ATC.",
+        ),
+    ] = "eager",
     fail_on: options.FailOn = "unsupported",
     strict: options.Strict = False,
     html: options.Html = "opscan-report.html",
@@ -104,6 +113,7 @@ def scan(
         html,
         json,
         lang,
+        route,
         arguments=tuple(arg or ()),
         trust=trust,
     )
