@@ -14,6 +14,19 @@ from opscan.probing.simulator.build import environment_variables, runtime_for
 from opscan.target import Target
 from opscan.worker.host import Engine
 
+#: Where a real CANN is set up, torch_npu loads more of it by these, and blocks or queues launches: in a rehearsal the
+#: simulated one must be alone.
+_OF_A_REAL_CANN = (
+    "ASCEND_HOME_PATH",
+    "ASCEND_TOOLKIT_HOME",
+    "ASCEND_OPP_PATH",
+    "ASCEND_CUSTOM_OPP_PATH",
+    "ASCEND_AICPU_PATH",
+    "ASCEND_LAUNCH_BLOCKING",
+    "ASCEND_RT_VISIBLE_DEVICES",
+    "ATB_HOME_PATH",
+)
+
 EngineChoice = Literal["auto", "virtual", "rehearse"]
 
 
@@ -65,4 +78,4 @@ def choose(asked: EngineChoice, target: Target, progress: Callable[[str], None])
     if target.route == "graph":
         variables["TORCHDYNAMO_DISABLE"] = "0"
     tracer: Literal["dispatch", "graph"] = "graph" if target.route == "graph" else "dispatch"
-    return Chosen(Engine("rehearse", str(environment.interpreter), variables, tracer))
+    return Chosen(Engine("rehearse", str(environment.interpreter), variables, tracer=tracer, without=_OF_A_REAL_CANN))

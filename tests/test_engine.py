@@ -11,7 +11,7 @@ from opscan.engine import Chosen, choose
 from opscan.errors import OpscanError, UsageError
 from opscan.probing.environment import RehearsalEnvironment
 from opscan.target import Target
-from opscan.worker.host import Engine
+from opscan.worker.host import Engine, Worker
 
 TARGET = Target("2.13.0", "9.1.0", "ascend310p")
 THERE = RehearsalEnvironment(Path("/env/bin/python"), "2.13.0", "2.13.0", Path("/env/torch_npu"), managed=True)
@@ -98,3 +98,12 @@ def test_the_graph_route_is_never_answered_by_the_virtual_device(monkeypatch: py
     monkeypatch.setattr("opscan.engine.find", lambda release: None)
     with pytest.raises(UsageError, match="needs that release"):
         choose("auto", target, lambda stage: None)
+
+
+def test_a_real_cann_is_kept_out_of_a_rehearsal(environment, monkeypatch):
+    monkeypatch.setenv("ASCEND_HOME_PATH", "/usr/local/Ascend/latest")
+    chosen = choose("rehearse", TARGET, quiet).engine
+    variables = Worker(chosen)._environment()
+    assert "ASCEND_HOME_PATH" not in variables
+    assert variables["OPSCAN_SIMULATED_SOC"] == "Ascend310P3"
+    assert Worker()._environment()["ASCEND_HOME_PATH"] == "/usr/local/Ascend/latest"

@@ -30,7 +30,8 @@ EngineName = Literal["virtual", "rehearse"]
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """What runs the model: the engine's name, the interpreter it needs, and environment variables besides.
+    """What runs the model: the engine's name, the interpreter it needs, environment variables besides, and those of the
+    user's that it must not see (``without``).
 
     ``tracer``: ``dispatch``, or ``graph`` for what ``torch.compile`` with torchair makes of the model; ``onnx`` lists
     ONNX files and needs no torch, ``export`` what torch's ONNX exporters make of the model.
@@ -39,6 +40,7 @@ class Engine:
     name: EngineName = "virtual"
     interpreter: str = sys.executable
     environment: dict[str, str] = field(default_factory=dict)
+    without: tuple[str, ...] = ()
     tracer: Literal["dispatch", "graph", "onnx", "export"] = "dispatch"
 
 
@@ -57,7 +59,7 @@ class Worker:
             [self.engine.interpreter, str(Path(__file__).with_name("child.py")), self.engine.name, self.engine.tracer],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env={**os.environ, **_ENVIRONMENT, **self.engine.environment},
+            env=self._environment(),
             stderr=subprocess.PIPE if self.engine.name == "rehearse" else None,
             start_new_session=True,
         )
@@ -80,6 +82,10 @@ class Worker:
         process.wait()
         if self._messages is not None:
             self._messages.finish()
+
+    def _environment(self) -> dict[str, str]:
+        own = {name: value for name, value in os.environ.items() if name not in self.engine.without}
+        return {**own, **_ENVIRONMENT, **self.engine.environment}
 
     @property
     def warned_fallbacks(self) -> frozenset[str]:
