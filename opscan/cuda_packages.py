@@ -154,9 +154,7 @@ _PACKAGES = (
     CudaPackage("tinycudann", _NONE, "https://github.com/NVlabs/tiny-cuda-nn"),
     CudaPackage("diff_gaussian_rasterization", _NONE, "https://github.com/graphdeco-inria/gaussian-splatting"),
     CudaPackage("gsplat", _NONE, "https://github.com/nerfstudio-project/gsplat"),
-    CudaPackage(
-        "bitsandbytes", _BITSANDBYTES, "https://pypi.org/project/bitsandbytes-npu-beta/", port=True, version="0.45.3"
-    ),
+    CudaPackage("bitsandbytes", _BITSANDBYTES, "bitsandbytes-npu-beta on PyPI", port=True, version="0.45.3"),
     CudaPackage("deepspeed", _DEEPSPEED, "https://www.deepspeed.ai/tutorials/accelerator-setup-guide/", port=True),
     CudaPackage("triton", _TRITON, "https://gitcode.com/Ascend/triton-ascend", port=True, version="3.2.0"),
     CudaPackage("vllm", _SERVING, "https://github.com/vllm-project/vllm-ascend", port=True),
@@ -164,7 +162,7 @@ _PACKAGES = (
     CudaPackage("sgl_kernel", _SERVING, "https://docs.sglang.io/platforms/ascend/ascend_npu.html", port=True),
     CudaPackage("tensorrt", _ENGINE, "https://github.com/NVIDIA/TensorRT"),
     CudaPackage("torch_tensorrt", _ENGINE, "https://github.com/pytorch/TensorRT"),
-    CudaPackage("pynvml", _MANAGEMENT, "https://pypi.org/project/nvidia-ml-py/", True),
+    CudaPackage("pynvml", _MANAGEMENT, "nvidia-ml-py on PyPI", True),
     CudaPackage("cupy", _ARRAYS, "https://github.com/cupy/cupy"),
     CudaPackage("pycuda", _ARRAYS, "https://github.com/inducer/pycuda"),
     CudaPackage("numba.cuda", _ARRAYS, "https://numba.readthedocs.io/en/stable/cuda/index.html"),
