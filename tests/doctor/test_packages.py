@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -56,7 +57,10 @@ def test_damaged_metadata_does_no_harm(site: Path) -> None:
         ("cuda: Optional[str] = None\nhip: Optional[str] = '6.2'\n", "hip 6.2"),
     ],
 )
-def test_the_build_of_torch_is_read_without_importing_it(site: Path, text: str, build: str) -> None:
+def test_the_build_of_torch_is_read_without_importing_it(
+    site: Path, text: str, build: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "torch", raising=False)  # an imported one would be found there
     write(site / "torch/__init__.py", "raise SystemExit('imported')")
     (site / "torch/version.py").write_text(text)
     found = read_torch({"torch": "2.6.0+cpu"})
