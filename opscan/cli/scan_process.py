@@ -15,20 +15,11 @@ def _import_path() -> None:
     sys.path.append(os.path.dirname(os.path.dirname(here)))
 
 
-def _die_with_the_parent() -> None:
-    """A batch that is killed cannot end its scans. Linux only."""
-    if not sys.platform.startswith("linux"):
-        return
-    import ctypes
-    import signal
-
-    parent_dies = 1  # PR_SET_PDEATHSIG
-    ctypes.CDLL(None).prctl(parent_dies, signal.SIGKILL)
-
-
 if __name__ == "__main__":
-    _die_with_the_parent()
     _import_path()
+    from opscan.child_process import die_with_the_parent
+
+    die_with_the_parent()
     from opscan.cli.main import main
 
     main()

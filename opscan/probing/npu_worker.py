@@ -12,15 +12,6 @@ import sys
 import traceback
 
 
-def _own_the_protocol() -> tuple[int, int]:
-    """Move the protocol off the standard descriptors before anything can print or read there."""
-    requests, replies = os.dup(0), os.dup(1)
-    null = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(null, 0)
-    os.dup2(2, 1)
-    return requests, replies
-
-
 def _import_path() -> None:
     """A script's own folder leads the path; the package's parent belongs there instead, and last, in case it is not
     installed.
@@ -30,19 +21,6 @@ def _import_path() -> None:
     sys.path.append(os.path.dirname(os.path.dirname(here)))
 
 
-def _die_with_the_parent(parent: int) -> None:
-    """A parent that is killed cannot end this process, and a kernel may never come to an end. Linux only."""
-    if not sys.platform.startswith("linux"):
-        return
-    import ctypes
-    import signal
-
-    parent_dies = 1  # PR_SET_PDEATHSIG
-    ctypes.CDLL(None).prctl(parent_dies, signal.SIGKILL)
-    if os.getppid() != parent:  # it died before the call above
-        os._exit(1)
-
-
 def _say(replies: int, message: dict[str, object]) -> None:
     """A reply without msgspec, which may be what is missing."""
     os.write(replies, json.dumps(message).encode() + b"\n")
@@ -50,9 +28,11 @@ def _say(replies: int, message: dict[str, object]) -> None:
 
 def main() -> None:
     backend, index, parent = sys.argv[1:4]
-    _die_with_the_parent(int(parent))
-    requests, replies = _own_the_protocol()
     _import_path()
+    from opscan.child_process import die_with_the_parent, own_the_protocol
+
+    die_with_the_parent(int(parent))
+    requests, replies = own_the_protocol()
     code = 0
     try:
         from opscan.probing.serving import serve

@@ -10,15 +10,6 @@ import sys
 from contextlib import suppress
 
 
-def _own_the_protocol() -> tuple[int, int]:
-    """Move the protocol off the standard descriptors before anything can print or read there."""
-    requests, replies = os.dup(0), os.dup(1)
-    null = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(null, 0)
-    os.dup2(2, 1)
-    return requests, replies
-
-
 def _import_path() -> None:
     """A script's own folder leads the path; the package's parent belongs there instead, and last, in case it is not
     installed.
@@ -28,21 +19,12 @@ def _import_path() -> None:
     sys.path.append(os.path.dirname(os.path.dirname(here)))
 
 
-def _die_with_the_parent() -> None:
-    """A parent that is killed cannot end this process, and a model may never come to an end of its own. Linux only."""
-    if not sys.platform.startswith("linux"):
-        return
-    import ctypes
-    import signal
-
-    parent_dies = 1  # PR_SET_PDEATHSIG
-    ctypes.CDLL(None).prctl(parent_dies, signal.SIGKILL)
-
-
 def main() -> None:
-    _die_with_the_parent()
-    requests, replies = _own_the_protocol()
     _import_path()
+    from opscan.child_process import die_with_the_parent, own_the_protocol
+
+    die_with_the_parent()
+    requests, replies = own_the_protocol()
     from opscan.worker.serving import serve
 
     code = 0
