@@ -30,7 +30,7 @@ from opscan.tracing.conversion import untied_conversion
 from opscan.tracing.cuda_extensions.answering import Answering
 from opscan.tracing.cuda_extensions.calls import ends_at_extension
 from opscan.tracing.execution import Execution
-from opscan.tracing.host import composite_key, kernels_in_process
+from opscan.tracing.host import composite_key, kernels_of_calls
 from opscan.tracing.interface import Recipe, TraceOptions
 from opscan.tracing.lazy_modules import lazy_modules_on
 from opscan.tracing.process_state import restored
@@ -190,9 +190,7 @@ class _Run:
         unseen = list(self.unseen)
         reason = None
         if error is not None:
-            where = self.locator.of_error(error)
-            place = f" at {where[0]}:{where[1]}" if where else ""
-            reason = f"The trace ended{place}: {in_short(error)}."
+            reason = f"The trace ended{self.locator.place_of(error)}: {in_short(error)}."
             unseen.append(reason)
         if self.options.train and error is None and not any(call.phase == "backward" for call in calls):
             unseen.append("The backward pass: no result of the model requires a gradient.")
@@ -210,15 +208,7 @@ class _Run:
             unseen=tuple(unseen),
             attempts=(Attempt("dispatch", error is None, reason),),
         )
-        names = {c.name for c in calls} | {p.name for c in calls for p in c.parts}
-        return Inventory(
-            self.options.reference,
-            self.parameters,
-            trace,
-            calls,
-            findings,
-            {n: kernels_in_process(n) for n in sorted(names)},
-        )
+        return Inventory(self.options.reference, self.parameters, trace, calls, findings, kernels_of_calls(calls))
 
 
 @contextmanager

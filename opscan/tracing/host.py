@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import torch
 
+from opscan.inventory import OpCall
 from opscan.tracing.signature import qualified
 
 _KEYS = (
@@ -25,6 +27,12 @@ def kernels_in_process(name: str) -> tuple[str, ...]:
         return tuple(k for k in keys if torch._C._dispatch_has_kernel_for_dispatch_key(name, k))
     except RuntimeError:  # an operator of the adapter, without a schema in this process
         return ()
+
+
+def kernels_of_calls(calls: Iterable[OpCall]) -> dict[str, tuple[str, ...]]:
+    """The same for every operator of an inventory, the parts of composite kernels included; sorted by name."""
+    names = {part.name for call in calls for part in (call, *call.parts)}
+    return {name: kernels_in_process(name) for name in sorted(names)}
 
 
 def composite_key(func: Any, registered: frozenset[str]) -> Any:

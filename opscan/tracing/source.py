@@ -57,6 +57,11 @@ class SourceLocator:
         """(file, line, source text) of the innermost user's line in an exception's traceback."""
         return self._innermost(error.__traceback__)
 
+    def place_of(self, error: BaseException) -> str:
+        """`` at model.py:12``, to go behind a verb; empty where no line of the user's is in the traceback."""
+        where = self.of_error(error)
+        return f" at {where[0]}:{where[1]}" if where else ""
+
     def stage_of(self, error: BaseException, stage: str) -> str:
         """``importing`` where the outermost line of the user's is the file's own, rather than a function's."""
         entries = [e for e in traceback.extract_tb(error.__traceback__) if self._kind(e.filename) == "user"]

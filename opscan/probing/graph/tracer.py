@@ -31,7 +31,7 @@ from opscan.probing.rehearsal.sizes import memory_budget
 from opscan.probing.simulator.runtime import SimulatedRuntime
 from opscan.tracing.cuda_extensions.answering import Answering
 from opscan.tracing.cuda_extensions.calls import ends_at_extension
-from opscan.tracing.host import kernels_in_process
+from opscan.tracing.host import kernels_of_calls
 from opscan.tracing.interface import Recipe, TraceOptions
 from opscan.tracing.process_state import restored
 from opscan.tracing.redirect import redirected
@@ -224,8 +224,7 @@ class _Run:
             attempts=(Attempt("graph", self.error is None, reason),),
         )
         findings = (*self.recorder.findings.values(), *self._failure(), *self._breaks())
-        kernels = {name: kernels_in_process(name) for name in sorted({call.name for call in calls})}
-        return Inventory(self.options.reference, self.parameters, trace, calls, findings, kernels)
+        return Inventory(self.options.reference, self.parameters, trace, calls, findings, kernels_of_calls(calls))
 
     def _reason(self) -> str | None:
         if self.error is None:

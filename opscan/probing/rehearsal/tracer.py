@@ -30,7 +30,7 @@ from opscan.probing.simulator.runtime import SimulatedRuntime
 from opscan.tracing.cuda_extensions.answering import Answering
 from opscan.tracing.cuda_extensions.calls import ends_at_extension
 from opscan.tracing.execution import Execution
-from opscan.tracing.host import composite_key, kernels_in_process
+from opscan.tracing.host import composite_key, kernels_of_calls
 from opscan.tracing.interface import Recipe, TraceOptions
 from opscan.tracing.process_state import restored
 from opscan.tracing.recording import RecordingMode
@@ -195,24 +195,21 @@ class _Run:
         findings = tuple(recorder.findings.values())
         reason = None
         if error is not None:
-            where = self.locator.of_error(error)
-            place = f" at {where[0]}:{where[1]}" if where else ""
             blame = " The CPU runs this model; torch_npu does not." if on_device_only else ""
-            reason = f"The rehearsal ended{place}: {in_short(error)}.{blame}"
+            reason = f"The rehearsal ended{self.locator.place_of(error)}: {in_short(error)}.{blame}"
+        host = torch.__version__.split("+")[0]
         trace = Trace(
             tracer="dispatch",
             engine="rehearse",
-            host_torch=torch.__version__.split("+")[0],
-            approximate=torch.__version__.split("+")[0] != self.options.torch_release,
+            host_torch=host,
+            approximate=host != self.options.torch_release,
             complete=not (unseen := self._unseen(calls, findings, reason)),
             unseen=tuple(unseen),
             attempts=(Attempt("dispatch", error is None, reason),),
             values="partly" if self.is_partial() else "computed",
             values_note=_note(recorder) if self.is_partial() else "",
         )
-        names = {c.name for c in calls} | {p.name for c in calls for p in c.parts}
-        kernels = {n: kernels_in_process(n) for n in sorted(names)}
-        return Inventory(self.options.reference, self.parameters, trace, calls, findings, kernels)
+        return Inventory(self.options.reference, self.parameters, trace, calls, findings, kernels_of_calls(calls))
 
     def _unseen(self, calls: Any, findings: Any, reason: str | None) -> list[str]:
         unseen = [*self.unseen, *([reason] if reason else [])]
