@@ -100,6 +100,7 @@ def run(which: str, name: str, target: Target, train: bool) -> dict[str, Any]:
     from opscan.assess import judge_calls
     from opscan.matrix.query import Matrix
     from opscan.tracing.interface import Recipe, TraceOptions
+    from opscan.workload import Workload
 
     matrix = Matrix.load(target)
     options = TraceOptions(
@@ -108,7 +109,7 @@ def run(which: str, name: str, target: Target, train: bool) -> dict[str, Any]:
         matrix.registered("AutogradPrivateUse1"),
         matrix.torch_release,
         target.torch_npu,
-        train,
+        Workload(train),
         matrix.registered("AutocastPrivateUse1"),
     )
     torch.manual_seed(_SEED)

@@ -98,8 +98,9 @@ def compared(name: str, arguments: argparse.Namespace) -> dict[str, Any]:
     from opscan.routes.graph import graph
     from opscan.target import Target
     from opscan.tracing.interface import Recipe, TraceOptions
+    from opscan.workload import Workload
 
-    options = TraceOptions(name, frozenset(), frozenset(), "2.13.0", "2.13.0", arguments.train)
+    options = TraceOptions(name, frozenset(), frozenset(), "2.13.0", "2.13.0", Workload(arguments.train))
     began = time.monotonic()
     recipe = Recipe(lambda: tuple(agreement_models.build(name, arguments.train)), Path("/nonexistent"))
     inventory = GraphTracer().trace(recipe, options, lambda stage: None)

@@ -85,7 +85,7 @@ def _sweep(references: list[str], release: Release, seconds: float) -> Counter[s
         timer = Timer(seconds, process.kill if process else lambda: None)
         timer.start()
         try:
-            scanned = worker.scan(Scan(parse_reference(reference), (), release, False), lambda stage: None)
+            scanned = worker.scan(Scan(parse_reference(reference), (), release), lambda stage: None)
             attempts = scanned.inventory.trace.attempts
             ended = next((a.reason for a in attempts if not a.ok), None)
             counts["part" if ended else "whole"] += 1

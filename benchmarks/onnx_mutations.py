@@ -39,7 +39,7 @@ def main() -> None:
     given = [path.read_bytes() for path in options.paths if path.stat().st_size <= 1 << 20]
     matrix = Matrix.load(resolve_target(None, None, None, "offline")[0])
     outcomes, slowest = Counter[str](), 0.0
-    with tempfile.TemporaryDirectory() as folder, Worker(Engine(tracer="onnx")) as worker:
+    with tempfile.TemporaryDirectory() as folder, Worker(Engine(tracer="onnx-file")) as worker:
         path = Path(folder) / "model.onnx"
         for number in range(options.count):
             pool = given if given and number % 2 else sources

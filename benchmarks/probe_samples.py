@@ -168,10 +168,11 @@ def _inventory(name: str, train: bool) -> list[OpCall]:
     from opscan.target import Target
     from opscan.tracing.dispatch import DispatchTracer
     from opscan.tracing.interface import Recipe, TraceOptions
+    from opscan.workload import Workload
 
     matrix = Matrix.load(Target("2.13.0", "9.1.0", "ascend910b"))
     options = TraceOptions(
-        name, matrix.registered(), matrix.registered("AutogradPrivateUse1"), "2.13.0", "2.13.0", train
+        name, matrix.registered(), matrix.registered("AutogradPrivateUse1"), "2.13.0", "2.13.0", Workload(train)
     )
     recipe = Recipe(lambda: agreement_models.build(name, train), Path(os.devnull).parent)
     return list(DispatchTracer().trace(recipe, options, lambda stage: None).calls)

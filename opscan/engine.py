@@ -48,7 +48,7 @@ def choose(asked: EngineChoice, target: Target, progress: Callable[[str], None])
                 "The offline route cannot be rehearsed: ATC is part of CANN, and closed.",
                 "Leave --rehearse and --engine away: the model is exported to ONNX, and judged by tables.",
             )
-        return Chosen(Engine(tracer="export"))
+        return Chosen(Engine(tracer="onnx"))
     if target.route == "graph":
         if asked == "virtual":
             raise UsageError(

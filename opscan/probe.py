@@ -16,6 +16,7 @@ from opscan.probing.signature import distinct
 from opscan.scan import release_for, with_worker
 from opscan.target import Target
 from opscan.worker.protocol import Scan
+from opscan.workload import Workload
 
 Progress = Callable[[str], None]
 
@@ -55,5 +56,5 @@ def probe_model(request: ProbeRequest, progress: Progress) -> Probed:
 
 def _inventory(request: ProbeRequest, target: Target, progress: Progress) -> Inventory:
     """By the real adapter where its release is at hand: the arguments of its own operators are known there."""
-    scan = Scan(request.reference, request.inputs, release_for(Matrix.load(target)), request.train)
+    scan = Scan(request.reference, request.inputs, release_for(Matrix.load(target)), Workload(request.train))
     return with_worker("auto", target, progress, lambda worker, attempts: worker.scan(scan, progress).inventory)

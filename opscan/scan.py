@@ -23,6 +23,7 @@ from opscan.target import Route, Target
 from opscan.text import Text
 from opscan.worker.host import Engine, Worker
 from opscan.worker.protocol import Check, Checked, Release, Scan, ScanOnnx
+from opscan.workload import INFERENCE, Workload
 
 T = TypeVar("T")
 
@@ -39,7 +40,7 @@ class ScanRequest:
     torch_npu: str | None = None
     cann: str | None = None
     soc: str | None = None
-    train: bool = False
+    workload: Workload = INFERENCE
     fail_on: FailOn = "unsupported"
     engine: EngineChoice = "auto"
     probe: ProbeChoice = "off"
@@ -68,7 +69,7 @@ def scan_onnx(reference: OnnxFileReference, request: OnnxRequest, progress: Call
     """List the operators of an ONNX file and judge them for the offline route. Raises OpscanError."""
     target, warnings = resolve_target(request.torch_npu, request.cann, request.soc, "offline", installed_torch())
     matrix = Matrix.load(target)
-    with Worker(Engine(tracer="onnx")) as worker:
+    with Worker(Engine(tracer="onnx-file")) as worker:
         inventory = worker.scan(ScanOnnx(reference), progress).inventory
     progress("judging operators")
     return assemble(inventory, matrix, judge_calls(inventory, matrix), {}, request.fail_on, warnings)
@@ -115,7 +116,7 @@ def scan_with(
     target, warnings = _target(request)
     matrix = Matrix.load(target)
     release = release_for(matrix)
-    scanned = worker.scan(Scan(request.reference, request.inputs, release, request.train), progress)
+    scanned = worker.scan(Scan(request.reference, request.inputs, release, request.workload), progress)
     inventory = scanned.inventory
     trace = replace(inventory.trace, attempts=(*attempts, *inventory.trace.attempts))
     inventory = replace(inventory, trace=trace)

@@ -52,6 +52,7 @@ def run(arguments: ScanArguments) -> int:
     from opscan.rendering.write import check_writable
     from opscan.scan import ScanRequest, scan
     from opscan.target import Route
+    from opscan.workload import Workload
 
     lang = language(arguments.lang)
     fail_on = choice("--fail-on", arguments.fail_on, get_args(FailOn))
@@ -71,7 +72,7 @@ def run(arguments: ScanArguments) -> int:
         arguments.torch_npu,
         arguments.cann,
         arguments.soc,
-        arguments.train,
+        Workload(arguments.train),
         fail_on,  # type: ignore[arg-type]
         engine,  # type: ignore[arg-type]
         probe,  # type: ignore[arg-type]

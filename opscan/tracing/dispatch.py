@@ -162,7 +162,7 @@ class _Run:
         self.progress("tracing")
         self.stage = "running"
         execution = Execution(self.recorder, self.progress, foreach=self.device.type != "cpu")
-        self.unseen += execution.run(model, args, kwargs, self.options.train)
+        self.unseen += execution.run(model, args, kwargs, self.options.workload.train)
 
     def _count(self, model: Any) -> None:
         if isinstance(model, nn.Module):
@@ -192,7 +192,7 @@ class _Run:
         if error is not None:
             reason = f"The trace ended{self.locator.place_of(error)}: {in_short(error)}."
             unseen.append(reason)
-        if self.options.train and error is None and not any(call.phase == "backward" for call in calls):
+        if self.options.workload.train and error is None and not any(call.phase == "backward" for call in calls):
             unseen.append("The backward pass: no result of the model requires a gradient.")
         if any(f.rule in _ASSUMPTIONS for f in findings):
             unseen.append(

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from opscan.inventory import Inventory
+from opscan.workload import INFERENCE, Workload
 
 
 @dataclass(frozen=True, slots=True)
 class TraceOptions:
     """``registered``: operators with an NPU kernel in the target's torch_npu release; ``differentiable``: those with
     an NPU derivative of their own. ``torch_release``: the torch that release pairs with, to tell whether the host's
-    torch answers for it. ``train`` adds backward and an optimizer step. ``autocast``: operators with an autocast
+    torch answers for it. ``workload``: what is run. ``autocast``: operators with an autocast
     kernel for the NPU."""
 
     reference: str
@@ -22,7 +23,7 @@ class TraceOptions:
     differentiable: frozenset[str]
     torch_release: str
     torch_npu_release: str
-    train: bool = False
+    workload: Workload = INFERENCE
     autocast: frozenset[str] = frozenset()
 
 

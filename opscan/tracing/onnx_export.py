@@ -27,6 +27,7 @@ from opscan.tracing.onnx_file import list_model
 from opscan.tracing.process_state import restored
 from opscan.tracing.source import SourceLocator
 from opscan.tracing.user_error import model_error
+from opscan.workload import INFERENCE
 
 #: Bytes of weights up to which a model is built and exported with them; a larger one is exported without.
 _MOST_WEIGHTS = 1 << 30
@@ -99,7 +100,7 @@ class OnnxExportTracer:
         progress: Callable[[str], None],
     ) -> Inventory:
         self._dispatch = self._dispatch or self._make_dispatch()
-        inventory = self._dispatch.trace(recipe, replace(options, train=False), progress)
+        inventory = self._dispatch.trace(recipe, replace(options, workload=INFERENCE), progress)
         return _stand_in(inventory, attempts, refused)
 
 
@@ -179,7 +180,7 @@ def _inventory(
     if compared.output:
         findings.append(Finding("OPS626", {"output": compared.output, "detail": compared.detail}))
     unseen = list(listed.unseen)
-    if options.train:
+    if options.workload.train:
         unseen.append("Backward and optimizer: an offline model only runs forward.")
     trace = Trace(
         tracer="onnx",

@@ -10,6 +10,7 @@ from opscan.loading.onnx_reference import OnnxFileReference
 from opscan.loading.reference import Reference
 from opscan.substitution.interface import CheckResult, Match
 from opscan.text import Text
+from opscan.workload import INFERENCE, Workload
 
 
 class Release(msgspec.Struct, frozen=True):
@@ -29,7 +30,7 @@ class Scan(msgspec.Struct, tag="scan", frozen=True):
     reference: Reference
     inputs: tuple[Input, ...]
     release: Release
-    train: bool
+    workload: Workload = INFERENCE
 
 
 class ScanOnnx(msgspec.Struct, tag="scan-onnx", frozen=True):

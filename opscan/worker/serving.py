@@ -12,6 +12,7 @@ import msgspec
 
 from opscan.errors import OpscanError
 from opscan.worker.protocol import Check, Checked, Failed, Progress, Release, Reply, Request, Scan, Scanned, ScanOnnx
+from opscan.workload import INFERENCE, Workload
 
 
 def serve(requests: int, replies: int, engine: str, tracer_name: str) -> None:
@@ -35,9 +36,9 @@ def serve(requests: int, replies: int, engine: str, tracer_name: str) -> None:
 
 
 def _tracer(engine: str, name: str) -> Any:
-    if name == "onnx":
+    if name == "onnx-file":
         return None
-    if name == "export":
+    if name == "onnx":
         from opscan.tracing.onnx_export import OnnxExportTracer
 
         return OnnxExportTracer()
@@ -79,8 +80,8 @@ def _scan(request: Scan, tracer: Any, progress: Callable[[str], None]) -> Scanne
     from opscan.loading.preparation import Preparation
     from opscan.tracing.interface import Recipe
 
-    prepared = Preparation(request.reference, request.inputs, request.train)
-    options = _options(str(request.reference), request.release, request.train)
+    prepared = Preparation(request.reference, request.inputs, request.workload.train)
+    options = _options(str(request.reference), request.release, request.workload)
     recipe = Recipe(prepared.build, prepared.root)
     inventory, inferred = with_inferred_dtypes(prepared, lambda: tracer.trace(recipe, options, progress))
     return Scanned(inventory, prepared.notes + inferred)
@@ -95,7 +96,7 @@ def _scan_onnx(request: ScanOnnx, progress: Callable[[str], None]) -> Scanned:
     return Scanned(inventory_of(loaded.model, request.reference.path, loaded.parameters, loaded.notes, progress))
 
 
-def _options(reference: str, release: Release, train: bool) -> Any:
+def _options(reference: str, release: Release, workload: Workload) -> Any:
     from opscan.tracing.interface import TraceOptions
 
     return TraceOptions(
@@ -104,7 +105,7 @@ def _options(reference: str, release: Release, train: bool) -> Any:
         release.differentiable,
         release.torch,
         release.torch_npu,
-        train,
+        workload,
         release.autocast,
     )
 
@@ -117,7 +118,7 @@ def _check(request: Check, tracer: Any) -> Checked:
     from opscan.tracing.interface import Recipe
 
     result = check(request.match)
-    options = _options(request.match.family, request.release, train=False)
+    options = _options(request.match.family, request.release, INFERENCE)
 
     def build() -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
         specs = concrete_inputs(request.match)

@@ -17,6 +17,7 @@ from opscan.errors import ModelError
 from opscan.loading.reference import parse_reference
 from opscan.scan import ScanRequest, scan_with
 from opscan.worker.host import Worker
+from opscan.workload import Workload
 
 MODELS = Path(__file__).parent / "models"
 
@@ -208,7 +209,7 @@ def test_every_model_is_used() -> None:
 
 def scan(worker: Worker, case: Case) -> Assessment:
     reference = parse_reference(str(MODELS / f"{case.model}.py"))
-    request = ScanRequest(reference, (), case.torch_npu, case.cann, case.soc, case.train)
+    request = ScanRequest(reference, (), case.torch_npu, case.cann, case.soc, Workload(case.train))
     return scan_with(worker, request, lambda stage: None)
 
 

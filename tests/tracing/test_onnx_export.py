@@ -19,6 +19,7 @@ from opscan.tracing import onnx_export, onnx_exporters
 from opscan.tracing.interface import Recipe, TraceOptions
 from opscan.tracing.onnx_check import compare
 from opscan.tracing.onnx_export import OnnxExportTracer
+from opscan.workload import Workload
 
 HERE = Path(__file__).parent
 OPTIONS = TraceOptions("model.py", frozenset(), frozenset(), "2.13.0", "2.13.0")
@@ -54,7 +55,7 @@ class GatherStandIn(StandIn):
 
 
 def traced(model: Any, *args: Any, train: bool = False, dispatch: type[StandIn] = StandIn) -> Inventory:
-    options = TraceOptions("model.py", frozenset(), frozenset(), "2.13.0", "2.13.0", train)
+    options = TraceOptions("model.py", frozenset(), frozenset(), "2.13.0", "2.13.0", Workload(train))
     return OnnxExportTracer(dispatch).trace(Recipe(lambda: (model, args, {}), HERE), options, lambda stage: None)
 
 

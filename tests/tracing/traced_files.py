@@ -16,6 +16,7 @@ from opscan.scan import release_for
 from opscan.target import Target
 from opscan.worker.host import Worker
 from opscan.worker.protocol import Release, Scan
+from opscan.workload import Workload
 
 HEADER = """\
 import torch
@@ -86,7 +87,7 @@ class Scanner:
         path = folder / "model.py"
         path.write_text(text)
         stages: list[str] = []
-        request = Scan(parse_reference(str(path)), tuple(map(_spec, inputs)), self._release, train)
+        request = Scan(parse_reference(str(path)), tuple(map(_spec, inputs)), self._release, Workload(train))
         return Traced(self._worker.scan(request, stages.append).inventory, text, tuple(stages))
 
 

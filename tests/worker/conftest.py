@@ -17,6 +17,7 @@ from opscan.scan import release_for
 from opscan.target import Target
 from opscan.worker.host import Worker
 from opscan.worker.protocol import Release, Scan
+from opscan.workload import Workload
 
 Run = Callable[..., Inventory]
 
@@ -31,7 +32,9 @@ def request_for(tmp_path: Path, release: Release) -> Callable[..., Scan]:
     def make(source: str, *inputs: str, train: bool = False) -> Scan:
         path = tmp_path / "net.py"
         path.write_text("import torch\nfrom torch import nn\n" + textwrap.dedent(source))
-        return Scan(parse_reference(str(path)), tuple(map(parse_input_shape, inputs or ("2,8",))), release, train)
+        return Scan(
+            parse_reference(str(path)), tuple(map(parse_input_shape, inputs or ("2,8",))), release, Workload(train)
+        )
 
     return make
 

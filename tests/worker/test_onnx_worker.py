@@ -44,7 +44,7 @@ def silent(stage: str) -> None:
 
 @pytest.fixture(scope="module")
 def exporting() -> Iterator[Worker]:
-    with Worker(Engine(tracer="export")) as worker:
+    with Worker(Engine(tracer="onnx")) as worker:
         yield worker
 
 
@@ -52,7 +52,7 @@ def request(folder: Path, name: str) -> Scan:
     path = folder / "models.py"
     path.write_text(MODELS, encoding="utf-8")
     release = release_for(Matrix.load(Target("2.13.0", "9.1.0", "ascend910b", "offline")))
-    return Scan(parse_reference(f"{path}:{name}"), (), release, False)
+    return Scan(parse_reference(f"{path}:{name}"), (), release)
 
 
 def test_a_file_needs_no_torch(tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_a_file_needs_no_torch(tmp_path: Path) -> None:
     path.write_bytes(convolution().SerializeToString())
     broken = tmp_path / "broken.onnx"
     broken.write_bytes(convolution().SerializeToString()[:-20])
-    with Worker(Engine(tracer="onnx")) as worker:
+    with Worker(Engine(tracer="onnx-file")) as worker:
         inventory = worker.scan(ScanOnnx(OnnxFileReference(str(path))), silent).inventory
         with pytest.raises(LoadError, match="is no complete ONNX model"):
             worker.scan(ScanOnnx(OnnxFileReference(str(broken))), silent)
@@ -98,4 +98,4 @@ def test_the_offline_route_is_not_rehearsed() -> None:
     target = Target("2.13.0", "9.1.0", "ascend910b", "offline")
     with pytest.raises(OpscanError, match="cannot be rehearsed"):
         choose("rehearse", target, silent)
-    assert choose("auto", target, silent).engine.tracer == "export"
+    assert choose("auto", target, silent).engine.tracer == "onnx"

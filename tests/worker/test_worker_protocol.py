@@ -12,6 +12,7 @@ from opscan.loading.reference import PythonFileReference
 from opscan.substitution.interface import CheckResult, Match
 from opscan.worker.host import _as_error
 from opscan.worker.protocol import Check, Checked, Failed, Progress, Release, Reply, Request, Scan, Scanned
+from opscan.workload import Workload
 
 RELEASE = Release("2.13.0", "2.13.0", frozenset({"aten::relu"}), frozenset(), frozenset({"aten::mm"}))
 PART = OpCall("aten::b", "forward", (TensorSpec("bool", ()),), ())
@@ -40,7 +41,7 @@ INVENTORY = Inventory(
 @pytest.mark.parametrize(
     "request_",
     [
-        Scan(PythonFileReference("m.py", "Net"), (InputSpec(None, (1, 2), "int64"),), RELEASE, train=True),
+        Scan(PythonFileReference("m.py", "Net"), (InputSpec(None, (1, 2), "int64"),), RELEASE, Workload(train=True)),
         Check(Match("float64-to-float32", CALL, "float64"), RELEASE),
     ],
     ids=["scan", "check"],

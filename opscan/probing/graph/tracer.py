@@ -152,7 +152,7 @@ class _Run:
                 stack.enter_context(self.recorder)
                 self.recorder.start()
                 stack.callback(setattr, self.recorder, "running", False)
-            if self.options.train:
+            if self.options.workload.train:
                 self._train(compiled, args, kwargs)
                 return
             with torch.no_grad():

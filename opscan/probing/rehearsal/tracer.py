@@ -145,7 +145,7 @@ class _Run:
         self.progress("rehearsing")
         self.stage = "running"
         execution = Execution(self.recorder, self.progress, foreach=True)
-        self.unseen += execution.run(model, args, kwargs, self.options.train)
+        self.unseen += execution.run(model, args, kwargs, self.options.workload.train)
         self._count(model)
 
     def _count(self, model: Any) -> None:
@@ -180,10 +180,10 @@ class _Run:
         on_cpu = RecordingMode(torch.device("cpu"), self.locator, lambda func: None)
         try:
             extensions = Answering(on_cpu, self.locator).installed()
-            with restored(), redirected(on_cpu), extensions, torch.set_grad_enabled(self.options.train):
+            with restored(), redirected(on_cpu), extensions, torch.set_grad_enabled(self.options.workload.train):
                 model, args, kwargs = self.recipe.load()
                 losses = [t for t in tensors_in(model(*args, **kwargs)) if t.requires_grad]
-                if self.options.train and losses:
+                if self.options.workload.train and losses:
                     torch.autograd.backward(losses, [torch.ones_like(t) for t in losses])
         except BaseException:  # the model may end the process in any way
             return False
@@ -213,7 +213,7 @@ class _Run:
 
     def _unseen(self, calls: Any, findings: Any, reason: str | None) -> list[str]:
         unseen = [*self.unseen, *([reason] if reason else [])]
-        if self.options.train and reason is None and not any(call.phase == "backward" for call in calls):
+        if self.options.workload.train and reason is None and not any(call.phase == "backward" for call in calls):
             unseen.append("The backward pass: no result of the model requires a gradient.")
         if any(f.rule == "OPS603" for f in findings):
             unseen.append("Other paths: the model asks for values that depend on data, and one answer each was taken.")

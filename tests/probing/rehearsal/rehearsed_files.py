@@ -12,6 +12,7 @@ from opscan.probing.environment import RehearsalEnvironment
 from opscan.probing.simulator.build import environment_variables
 from opscan.scan import ScanRequest, scan_with
 from opscan.worker.host import Engine, Worker
+from opscan.workload import Workload
 
 HEADER = """\
 import torch
@@ -83,8 +84,14 @@ class Rehearser:
         return self(folder, FUNCTION.format(body=indented, inputs=inputs), train)
 
     def rehearse(self, path: Path, train: bool = False) -> Assessment:
+        workload = Workload(train)
         request = ScanRequest(
-            parse_reference(str(path)), torch_npu="2.13.0", cann="9.1.0", soc=self._soc, train=train, probe="off"
+            parse_reference(str(path)),
+            torch_npu="2.13.0",
+            cann="9.1.0",
+            soc=self._soc,
+            workload=workload,
+            probe="off",
         )
         return scan_with(self.worker(), request, lambda stage: None)
 
