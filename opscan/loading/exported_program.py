@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import logging
 import os
 import re
 import zipfile
@@ -91,7 +92,7 @@ def _program(path: Path) -> Any:
     from torch.utils._python_dispatch import _disable_current_modes
 
     try:
-        with _disable_current_modes(), _tensors_alone():
+        with _disable_current_modes(), _tensors_alone(), _told_once():
             return torch.export.load(str(path))
     except Exception as error:  # the reader raises whatever a file of another release leads to
         raise LoadError(
@@ -112,6 +113,18 @@ def _tensors_alone() -> Iterator[None]:
             del os.environ["TORCH_FORCE_WEIGHTS_ONLY_LOAD"]
         else:
             os.environ["TORCH_FORCE_WEIGHTS_ONLY_LOAD"] = before
+
+
+@contextmanager
+def _told_once() -> Iterator[None]:
+    """torch logs a traceback beside the error that it raises."""
+    log = logging.getLogger("torch.export")
+    before = log.level
+    log.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        log.setLevel(before)
 
 
 def _module(program: Any) -> Any:
