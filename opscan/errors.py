@@ -30,5 +30,9 @@ class ModelError(OpscanError):
     """The user's own code raised. The message carries the user's file, line and source text."""
 
 
+class CaptureError(OpscanError):
+    """A tracer cannot follow the model, which runs all the same: another tracer may. The message says why and where."""
+
+
 class MatrixError(OpscanError):
     """A support matrix file is missing, damaged or from another schema: the message names file and key."""

@@ -33,15 +33,16 @@ class Engine:
     """What runs the model: the engine's name, the interpreter it needs, environment variables besides, and those of the
     user's that it must not see (``without``).
 
-    ``tracer``: ``dispatch``, or ``graph`` for what ``torch.compile`` with torchair makes of the model; ``onnx`` what
-    torch's ONNX exporters make of it; ``onnx-file`` lists ONNX files and needs no torch.
+    ``tracer``: ``dispatch``, or ``export``, ``fx`` and ``jit``, which capture the model before they run it; ``graph``
+    for what ``torch.compile`` with torchair makes of the model; ``onnx`` what torch's ONNX exporters make of it;
+    ``onnx-file`` lists ONNX files and needs no torch.
     """
 
     name: EngineName = "virtual"
     interpreter: str = sys.executable
     environment: dict[str, str] = field(default_factory=dict)
     without: tuple[str, ...] = ()
-    tracer: Literal["dispatch", "graph", "onnx", "onnx-file"] = "dispatch"
+    tracer: Literal["dispatch", "export", "fx", "jit", "graph", "onnx", "onnx-file"] = "dispatch"
 
 
 class Worker:
