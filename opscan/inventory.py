@@ -83,7 +83,8 @@ class OpCall:
     tracer knows no schema. ``parts`` are the operators that a composite-explicit kernel calls below the
     Python dispatch key, where a dispatch mode does not see them; empty for every other operator. ``is_view``: the
     result shares an argument's memory, so no kernel runs. ``observed`` is what the adapter did for it; None where the
-    call never reached one.
+    call never reached one. ``symbolic``: where sizes of the model's inputs were varied, the shapes of ``inputs`` and
+    then of ``outputs`` with what they depend on (``x.2//2``); empty where no size of the call changed.
     """
 
     name: str
@@ -97,6 +98,7 @@ class OpCall:
     parameters: tuple[str, ...] = ()
     is_view: bool = False
     observed: Observed | None = None
+    symbolic: tuple[tuple[Dim, ...], ...] = ()
 
     @property
     def dtypes(self) -> tuple[str, ...]:
@@ -127,7 +129,8 @@ class Trace:
     """How an inventory was obtained. ``engine``: ``virtual`` (a virtual device), ``rehearse`` (the real adapter on a
     simulated runtime) or ``cpu``. ``approximate``: the host's torch is not the target's, so decompositions may
     differ. ``complete`` is false where a value that depends on data was assumed; ``unseen`` says in words what was
-    not seen. ``values``: whether results were computed; ``values_note`` says why only in part."""
+    not seen. ``values``: whether results were computed; ``values_note`` says why only in part. ``sizes``: what the model
+    was run at, a line for each dimension that varies (``x.2 = 224, 256, 320``); its names stand in symbolic shapes."""
 
     tracer: str
     engine: str
@@ -138,6 +141,19 @@ class Trace:
     attempts: tuple[Attempt, ...] = ()
     values: Literal["none", "partly", "computed"] = "none"
     values_note: str = ""
+    sizes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class VaryingInput:
+    """A tensor input of the model with sizes that vary: ``shape`` has the symbols, ``sizes`` what was given (0 where
+    nothing tells). ``ranges``: of the dimensions that vary, the smallest and largest size where the user said them."""
+
+    name: str
+    dtype: str
+    shape: tuple[Dim, ...]
+    sizes: tuple[int, ...]
+    ranges: tuple[tuple[int, int] | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +161,8 @@ class Inventory:
     """Every operator call of one model.
 
     ``host_kernels`` maps each operator in ``calls`` to the dispatch keys for which the tracing process itself holds an
-    explicit kernel: the only evidence there is for operators that the user's own code registers.
+    explicit kernel: the only evidence there is for operators that the user's own code registers. ``inputs``: the tensor
+    inputs, where sizes of some of them vary.
     """
 
     reference: str
@@ -154,3 +171,4 @@ class Inventory:
     calls: tuple[OpCall, ...]
     findings: tuple[Finding, ...] = ()
     host_kernels: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    inputs: tuple[VaryingInput, ...] = ()

@@ -56,6 +56,7 @@ def scan(
     input: options.Inputs = None,
     arg: options.Arguments = None,
     trust: options.Trust = False,
+    dynamic: options.Dynamic = None,
     train: options.Train = False,
     torch_npu: options.TorchNpu = None,
     cann: options.Cann = None,
@@ -116,6 +117,7 @@ def scan(
         route,
         arguments=tuple(arg or ()),
         trust=trust,
+        dynamic=tuple(dynamic or ()),
     )
     raise typer.Exit(guarded(lambda: run(arguments), debug))
 
@@ -127,6 +129,7 @@ def rehearse(
     input: options.Inputs = None,
     arg: options.Arguments = None,
     trust: options.Trust = False,
+    dynamic: options.Dynamic = None,
     train: options.Train = False,
     setup: Annotated[
         str | None,
@@ -186,6 +189,7 @@ def rehearse(
                 route,
                 tuple(arg or ()),
                 trust,
+                dynamic=tuple(dynamic or ()),
             )
         )
 

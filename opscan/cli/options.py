@@ -33,6 +33,14 @@ Inputs = Annotated[
     list[str] | None,
     typer.Option("--input", metavar="NAME=1x128:int64", help="Shape and dtype of a named input; repeat for more."),
 ]
+Dynamic = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--dynamic",
+        metavar="INPUT:DIM,…",
+        help="Dimensions of an input that vary: x:0,2, or by position 0:0; x:0=1..64 gives the range. Repeat for more.",
+    ),
+]
 Train = Annotated[bool, typer.Option("--train", help="Add the backward pass and an optimizer step (AdamW).")]
 TorchNpu = Annotated[
     str | None,

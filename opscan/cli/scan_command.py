@@ -38,12 +38,14 @@ class ScanArguments:
     route: str = "eager"
     arguments: tuple[str, ...] = ()
     trust: bool = False
+    dynamic: tuple[str, ...] = ()
 
 
 def run(arguments: ScanArguments) -> int:
     """Scan, write the outputs, print the summary; return the exit code."""
     from opscan.cli.onnx_command import assess_file
     from opscan.engine import EngineChoice
+    from opscan.loading.dynamic_sizes import parse_dynamic
     from opscan.loading.factory_arguments import parse_argument
     from opscan.loading.inputs import parse_input, parse_input_shape
     from opscan.loading.onnx_reference import recognise
@@ -58,6 +60,7 @@ def run(arguments: ScanArguments) -> int:
     fail_on = choice("--fail-on", arguments.fail_on, get_args(FailOn))
     engine = choice("--engine", arguments.engine, get_args(EngineChoice))
     probe = choice("--probe", arguments.probe, get_args(ProbeChoice))
+    dynamic = tuple(map(parse_dynamic, arguments.dynamic))
     _check_outputs(arguments)
     onnx_file = recognise(arguments.model)
     if onnx_file is not None:
@@ -72,7 +75,7 @@ def run(arguments: ScanArguments) -> int:
         arguments.torch_npu,
         arguments.cann,
         arguments.soc,
-        Workload(arguments.train),
+        Workload(arguments.train, dynamic=dynamic),
         fail_on,  # type: ignore[arg-type]
         engine,  # type: ignore[arg-type]
         probe,  # type: ignore[arg-type]
