@@ -23,7 +23,7 @@ from opscan.text import Text
 
 def load(reference: TorchScriptReference, inputs: tuple[Input, ...], train: bool) -> LoadedModel:
     """Raises LoadError where the archive cannot be read, or where neither it nor the user gives inputs."""
-    from opscan.loading.script_module import ScriptedModule
+    from opscan.graphs.script_module import ScriptedModule
 
     path = Path(reference.path)
     unit, source = _read(path)

@@ -15,7 +15,7 @@ from torch.utils._pytree import tree_leaves
 from opscan.errors import LoadError
 from opscan.loading.inputs import parse_input_shape
 from opscan.loading.reference import TorchScriptReference
-from opscan.loading.script_graph import Unsupported
+from opscan.graphs.script_graph import Unsupported
 from opscan.loading.torchscript import load
 
 # ruff: noqa: SIM108, RUF005 — TorchScript reads these functions as they stand.

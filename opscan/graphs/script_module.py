@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from opscan.loading.script_graph import Functions, Graph, run, signature_of
+from opscan.graphs.script_graph import Functions, Graph, run, signature_of
 
 #: ``forward``, or one of its overloads.
 _FORWARD = re.compile(r"forward(__\d+)?")

@@ -4,17 +4,16 @@ each from the line that the archive names.
 
 from __future__ import annotations
 
-import builtins
 import functools
 import inspect
 import re
 from collections.abc import Callable
-from types import FunctionType
 from typing import Any
 
 import torch
 
-from opscan.loading.script_operators import IN_PYTHON
+from opscan.graphs.lines import Call, Line, from_lines
+from opscan.graphs.script_operators import IN_PYTHON
 
 #: Where a node is from: in a scripted function, and, innermost call first, in a traced one.
 _SCRIPTED = re.compile(r'File "([^"\n]+)", line (\d+)')
@@ -202,32 +201,13 @@ def _function(kind: str, schema: str) -> tuple[Callable[..., Any], tuple[str, ..
     return found[0], tuple(argument.name for argument in parsed.arguments if argument.kwarg_only)
 
 
-def _from(node: Any) -> Callable[[Callable[..., Any], list[Any], dict[str, Any]], Any]:
-    """Makes a call from the line of the model's source that the node is from, where the archive names one."""
-    place = _place(node.sourceRange())
-    return _at(*place) if place else _plainly
+def _from(node: Any) -> Call:
+    """Makes a call from the lines of the model's source that the node is from, where the archive names any."""
+    return from_lines(lines_of(node.sourceRange()))
 
 
 @functools.cache
-def _place(source: str) -> tuple[str, int] | None:
-    """File and line of the innermost call that is not torch's own."""
+def lines_of(source: str) -> tuple[Line, ...]:
+    """Lines by a source range's text, outermost first, without torch's own."""
     found = _SCRIPTED.findall(source) or _TRACED.findall(source)
-    for file, line in found:
-        if not _OF_TORCH.search(file):
-            return file, int(line)
-    return None
-
-
-def _plainly(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Any:
-    return function(*args, **kwargs)
-
-
-@functools.cache
-def _at(file: str, line: int) -> Callable[[Callable[..., Any], list[Any], dict[str, Any]], Any]:
-    """Calls a function from a frame that stands at a line of the model's source."""
-
-    # One line, so that the frame's line is the first of its code.
-    def call(function, args, kwargs): return function(*args, **kwargs)  # type: ignore[no-untyped-def]  # fmt: skip
-
-    code = call.__code__.replace(co_filename=file, co_firstlineno=line, co_name="forward")
-    return FunctionType(code, {"__builtins__": builtins})
+    return tuple((file, int(line)) for file, line in reversed(found) if not _OF_TORCH.search(file))
