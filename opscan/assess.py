@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import get_args
 
 from opscan import __version__
 from opscan.assessment import (
@@ -30,8 +29,8 @@ from opscan.measured_verdict import outranked
 from opscan.offline_verdict import OfflineJudge
 from opscan.probing.judgement import Measured
 from opscan.probing.signature import signature_of
+from opscan.routes.elsewhere import by_route
 from opscan.rules.registry import RULES
-from opscan.target import Route
 from opscan.text import Text
 from opscan.verdict import Judge, Ruling
 
@@ -153,11 +152,12 @@ def _entry(entry: Judged, matrix: Matrix, substitutions: tuple[Substitution, ...
         evidence=ruling.evidence,
         conflicts=ruling.conflicts,
         substitutions=substitutions,
-        routes={route: ruling.verdict if route == matrix.target.route else "unknown" for route in get_args(Route)},
+        routes=by_route(matrix, call, ruling.verdict),
         parts=tuple(part.name for part in call.parts),
         facts=ruling.facts,
         launches=tuple(_launch(launch, matrix) for launch in observed.launches),
         copies=observed.copies,
+        origins=_origins(entry.calls),
     )
 
 
@@ -175,6 +175,11 @@ def _launch(launch: KernelLaunch, matrix: Matrix) -> Launch:
 
 def _locations(calls: Iterable[OpCall]) -> tuple[Location, ...]:
     return tuple(dict.fromkeys(c.location for c in calls if c.location is not None))
+
+
+def _origins(calls: Iterable[OpCall]) -> tuple[str, ...]:
+    told = (dict(call.attributes).get("origin", "") for call in calls)
+    return tuple(dict.fromkeys(origin for origin in told if origin))
 
 
 def _dtypes(specs: tuple[TensorSpec, ...]) -> tuple[str, ...]:

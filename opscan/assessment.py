@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from opscan.inventory import Dim, Location, Phase, Trace
-from opscan.target import Target
+from opscan.target import Route, Target
+from opscan.text import Text
 
 Verdict = Literal["supported", "slow", "fallback", "unsupported", "unknown"]
 Severity = Literal["error", "warning", "info"]
@@ -93,7 +94,9 @@ class Launch:
 @dataclass(frozen=True, slots=True)
 class AssessedOp:
     """One (name, phase, dtypes, verdict), with one example of its shapes. ``facts`` fill the rule's message in any
-    language. ``launches`` and ``copies`` (between host and device) are what a rehearsal saw for the example.
+    language. ``launches`` and ``copies`` (between host and device) are what a rehearsal saw for the example. ``origins``
+    are the operators of torch that nodes of an ONNX model stand for, where their exporter told. ``routes``: a verdict
+    for each route, or ``unknown``.
     """
 
     name: str
@@ -115,6 +118,7 @@ class AssessedOp:
     facts: dict[str, str] = field(default_factory=dict)
     launches: tuple[Launch, ...] = ()
     copies: tuple[str, ...] = ()
+    origins: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,9 +188,54 @@ class ModelInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class Blocker:
+    """What stops a model in one route: an unsupported operator, all its entries of one rule together; or a finding of
+    the severity ``error``, whose ``operator`` is empty. ``facts`` fill the rule's message in any language.
+    """
+
+    operator: str
+    rule: str | None
+    reason: str
+    dtypes: tuple[str, ...] = ()
+    calls: int = 0
+    locations: tuple[Location, ...] = ()
+    facts: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class RouteResult:
+    """One route of several for the same model.
+
+    Without a ``summary`` the route was not judged: ``reason`` says why in one line, ``hint`` what to do about it. With
+    one, a ``reason`` says why the route cannot be walked to its end, such as an export that fails. ``calls`` counts
+    executions by verdict. ``findings`` are those that no other route has.
+    """
+
+    route: Route
+    reason: str = ""
+    hint: str = ""
+    summary: Summary | None = None
+    calls: dict[str, int] = field(default_factory=dict)
+    blockers: tuple[Blocker, ...] = ()
+    findings: tuple[AssessedFinding, ...] = ()
+    person_days: PersonDays | None = None
+    trace: Trace | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RouteComparison:
+    """Routes side by side. ``recommended`` is None where none was judged; ``reasons`` say why it and not another."""
+
+    results: tuple[RouteResult, ...]
+    recommended: Route | None
+    reasons: tuple[Text, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Assessment:
     """The whole result. ``warnings`` are about the target itself (an undocumented pair of releases, for instance);
-    ``warnings_zh`` are the same in Chinese, in the same order.
+    ``warnings_zh`` are the same in Chinese, in the same order. ``routes`` are all routes side by side, where that was
+    asked for; the rest is then about the one that ``target`` names.
     """
 
     schema: int
@@ -201,3 +250,4 @@ class Assessment:
     gate: Gate
     warnings: tuple[str, ...] = ()
     warnings_zh: tuple[str, ...] = ()
+    routes: RouteComparison | None = None

@@ -18,6 +18,8 @@ TRACE = Trace("dispatch", "virtual", "2.13.0", approximate=False, complete=True,
 class FakeMatrix:
     target = Target("2.13.0", "9.1.0", "ascend910b")
     torch_release = "2.13.0"
+    converters = None
+    cann = roots = ()
     keys: dict[str, tuple[str, ...]] = {  # noqa: RUF012
         "aten::relu": ("PrivateUse1",),
         "aten::add.Tensor": ("PrivateUse1",),
@@ -153,8 +155,18 @@ def test_substitutions_stay_with_their_entry() -> None:
     assert ops[0].dtypes == ("float64",)
 
 
-def test_routes_that_were_not_asked_are_unknown() -> None:
+def test_routes_of_which_no_table_tells_are_unknown() -> None:
     assert assess(call("aten::lgamma")).ops[0].routes == {"eager": "fallback", "graph": "unknown", "offline": "unknown"}
+
+
+def test_an_onnx_node_says_which_operators_it_stands_for() -> None:
+    nodes = [
+        call("ai.onnx::Add", attributes=(("opset", "18"), ("origin", of))) for of in ("aten::add.Tensor", "aten::addmm")
+    ]
+    assert assess(*nodes, call("aten::relu")).ops[-1].origins == ()
+    (node,) = (op for op in assess(*nodes).ops)
+    assert node.origins == ("aten::add.Tensor", "aten::addmm")
+    assert node.routes["graph"] == "unknown"
 
 
 def finding(rule: str, line: int, **facts: str) -> Finding:

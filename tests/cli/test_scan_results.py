@@ -109,7 +109,7 @@ def test_the_contract(opscan: Opscan, folder: Path) -> None:
     found = result(opscan, "--fail-on", "slow")
     assert set(found) == {
         "schema", "tool", "model", "target", "trace", "ops", "findings", "summary", "cost", "gate",
-        "warnings", "warnings_zh",
+        "warnings", "warnings_zh", "routes",
     }  # fmt: skip
     assert found["schema"] == 1
     assert found["model"] == {"reference": "net.py", "parameters": 0}
