@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from opscan import __version__
+from opscan.chain import follow, plan
 from opscan.inventory import Inventory
 from opscan.loading.inputs import Input
 from opscan.loading.reference import Reference
@@ -13,7 +15,7 @@ from opscan.matrix.query import Matrix
 from opscan.measure import Npus, reach, target_of, try_signatures
 from opscan.probing.probed import Probed, summarise
 from opscan.probing.signature import distinct
-from opscan.scan import release_for, with_worker
+from opscan.scan import release_for
 from opscan.target import Target
 from opscan.worker.protocol import Scan
 from opscan.workload import Workload
@@ -57,4 +59,11 @@ def probe_model(request: ProbeRequest, progress: Progress) -> Probed:
 def _inventory(request: ProbeRequest, target: Target, progress: Progress) -> Inventory:
     """By the real adapter where its release is at hand: the arguments of its own operators are known there."""
     scan = Scan(request.reference, request.inputs, release_for(Matrix.load(target)), Workload(request.train))
-    return with_worker("auto", target, progress, lambda worker, attempts: worker.scan(scan, progress).inventory)
+    with ExitStack() as stack:
+        followed = follow(
+            plan("dispatch", "auto", target, progress),
+            lambda worker, progress, time_limit: worker.scan(scan, progress, time_limit),
+            progress,
+            stack,
+        )
+        return followed.scanned.inventory

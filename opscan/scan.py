@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from functools import cache
 
 from opscan.assess import Judged, assemble, judge_calls
 from opscan.assessment import Assessment, FailOn, Substitution
-from opscan.engine import EngineChoice, choose
-from opscan.errors import LoadError, MatrixError, ModelError, OpscanError
+from opscan.chain import Checks, TracerChoice, follow, plan
+from opscan.engine import EngineChoice
+from opscan.errors import OpscanError
 from opscan.inventory import Attempt, OpCall
 from opscan.loading.inputs import Input
 from opscan.loading.onnx_reference import OnnxFileReference
@@ -22,10 +24,8 @@ from opscan.substitution.interface import CheckResult, Match
 from opscan.target import Route, Target
 from opscan.text import Text
 from opscan.worker.host import Engine, Worker
-from opscan.worker.protocol import Check, Checked, Release, Scan, ScanOnnx
+from opscan.worker.protocol import Check, Checked, Release, Scan, Scanned, ScanOnnx
 from opscan.workload import INFERENCE, Workload
-
-T = TypeVar("T")
 
 #: Verdicts for which a replacement is looked for: refused dtypes, and dtypes that only the AI CPU computes.
 _REPLACEABLE = ("OPS104", "OPS106", "OPS107", "OPS202")
@@ -45,6 +45,7 @@ class ScanRequest:
     engine: EngineChoice = "auto"
     probe: ProbeChoice = "off"
     route: Route = "eager"
+    tracer: TracerChoice = "auto"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +61,16 @@ class OnnxRequest:
 def scan(request: ScanRequest, progress: Callable[[str], None]) -> Assessment:
     """Trace, judge, look for replacements and prove them. Raises OpscanError."""
     target, _ = _target(request)
-    return with_worker(
-        request.engine, target, progress, lambda worker, attempts: scan_with(worker, request, progress, attempts)
-    )
+    ground = cache(lambda: _Ground.of(request))  # read while torch loads in the first worker
+
+    def ask(worker: Worker, progress: Callable[[str], None], time_limit: float | None) -> Scanned:
+        return worker.scan(ground().question(request), progress, time_limit)
+
+    tracers = plan(request.tracer, request.engine, target, progress)
+    with ExitStack() as stack:
+        followed = follow(tracers, ask, progress, stack)
+        checks = stack.enter_context(Checks(followed.worker))
+        return _assess(request, ground(), followed.scanned, checks, progress)
 
 
 def scan_onnx(reference: OnnxFileReference, request: OnnxRequest, progress: Callable[[str], None]) -> Assessment:
@@ -75,37 +83,6 @@ def scan_onnx(reference: OnnxFileReference, request: OnnxRequest, progress: Call
     return assemble(inventory, matrix, judge_calls(inventory, matrix), {}, request.fail_on, warnings)
 
 
-def with_worker(
-    choice: EngineChoice,
-    target: Target,
-    progress: Callable[[str], None],
-    work: Callable[[Worker, tuple[Attempt, ...]], T],
-) -> T:
-    """Do ``work`` in a worker of the engine that the choice leads to, with the attempts made before.
-
-    With ``auto`` a rehearsal that fails for reasons of its own gives way to the virtual device.
-    """
-    chosen = choose(choice, target, progress)
-    attempts = (Attempt("dispatch", False, f"rehearse: {chosen.refused}"),) if chosen.refused else ()
-    try:
-        with Worker(chosen.engine) as worker:
-            progress("starting torch" if chosen.engine.name == "virtual" else "starting torch_npu")
-            return work(worker, attempts)
-    except (LoadError, ModelError, MatrixError):
-        raise
-    except OpscanError as error:
-        if choice != "auto" or chosen.engine.name == "virtual":
-            raise
-        attempts = (Attempt("dispatch", False, f"rehearse: {error.message}"),)
-    progress("starting torch")
-    with Worker() as worker:
-        return work(worker, attempts)
-
-
-def _target(request: ScanRequest) -> tuple[Target, tuple[Text, ...]]:
-    return resolve_target(request.torch_npu, request.cann, request.soc, request.route, installed_torch())
-
-
 def scan_with(
     worker: Worker, request: ScanRequest, progress: Callable[[str], None], attempts: tuple[Attempt, ...] = ()
 ) -> Assessment:
@@ -113,24 +90,56 @@ def scan_with(
 
     ``attempts`` are those made before.
     """
-    target, warnings = _target(request)
-    matrix = Matrix.load(target)
-    release = release_for(matrix)
-    scanned = worker.scan(Scan(request.reference, request.inputs, release, request.workload), progress)
-    inventory = scanned.inventory
-    trace = replace(inventory.trace, attempts=(*attempts, *inventory.trace.attempts))
-    inventory = replace(inventory, trace=trace)
+    ground = _Ground.of(request)
+    scanned = worker.scan(ground.question(request), progress)
+    trace = replace(scanned.inventory.trace, attempts=(*attempts, *scanned.inventory.trace.attempts))
+    inventory = replace(scanned.inventory, trace=trace)
+    return _assess(request, ground, Scanned(inventory, scanned.notes), worker, progress)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ground:
+    """What a scan stands on: the matrix of its target, what tracers are told of it, and warnings about it."""
+
+    matrix: Matrix
+    release: Release
+    warnings: tuple[Text, ...]
+
+    @classmethod
+    def of(cls, request: ScanRequest) -> _Ground:
+        target, warnings = _target(request)
+        matrix = Matrix.load(target)
+        return cls(matrix, release_for(matrix), warnings)
+
+    def question(self, request: ScanRequest) -> Scan:
+        return Scan(request.reference, request.inputs, self.release, request.workload)
+
+
+def _target(request: ScanRequest) -> tuple[Target, tuple[Text, ...]]:
+    return resolve_target(request.torch_npu, request.cann, request.soc, request.route, installed_torch())
+
+
+def _assess(
+    request: ScanRequest,
+    ground: _Ground,
+    scanned: Scanned,
+    checks: Worker | Checks,
+    progress: Callable[[str], None],
+) -> Assessment:
+    """Measure and judge an inventory, and look for replacements."""
+    inventory, matrix = scanned.inventory, ground.matrix
     # An ONNX node is no call that an NPU could be asked for on its own.
     probe = "off" if request.route == "offline" else request.probe
-    measurements = measure(inventory.calls, probe, target, progress)
+    measurements = measure(inventory.calls, probe, matrix.target, progress)
     if measurements.failure and request.probe == "require":
         failed = Attempt("probe", False, measurements.failure)
-        inventory = replace(inventory, trace=replace(trace, attempts=(*trace.attempts, failed)))
+        trace = replace(inventory.trace, attempts=(*inventory.trace.attempts, failed))
+        inventory = replace(inventory, trace=trace)
     progress("judging operators")
     judged = judge_calls(inventory, matrix, measurements.by_key)
-    substitutions = _Substitutions(worker, matrix, release, progress).find(judged)
+    substitutions = _Substitutions(checks, matrix, ground.release, progress).find(judged)
     return assemble(
-        inventory, matrix, judged, substitutions, request.fail_on, warnings + scanned.notes + measurements.notes
+        inventory, matrix, judged, substitutions, request.fail_on, ground.warnings + scanned.notes + measurements.notes
     )
 
 
@@ -147,7 +156,7 @@ def release_for(matrix: Matrix) -> Release:
 
 @dataclass(frozen=True, slots=True)
 class _Substitutions:
-    worker: Worker
+    worker: Worker | Checks
     matrix: Matrix
     release: Release
     progress: Callable[[str], None]

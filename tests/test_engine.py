@@ -86,7 +86,7 @@ def test_without_a_compiler_a_rehearsal_that_was_asked_for_fails(no_compiler):
 
 def test_the_offline_route_is_exported_and_not_rehearsed(environment):
     offline = Target("2.13.0", "9.1.0", "ascend310p", "offline")
-    assert choose("auto", offline, quiet).engine.tracer == "export"
+    assert choose("auto", offline, quiet).engine.tracer == "onnx"
     with pytest.raises(UsageError, match="cannot be rehearsed"):
         choose("rehearse", offline, quiet)
 

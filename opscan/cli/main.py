@@ -81,14 +81,15 @@ def scan(
         ),
     ] = "off",
     route: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--route",
             metavar="eager|graph|offline",
-            help="The migration route: operator by operator, torch.compile with torchair (needs torch_npu, see "
-            "opscan rehearse), or ONNX and ATC.",
+            help="The migration route: operator by operator (eager, the default), torch.compile with torchair (needs "
+            "torch_npu, see opscan rehearse), or ONNX and ATC.",
         ),
-    ] = "eager",
+    ] = None,
+    tracer: options.Tracer = "auto",
     fail_on: options.FailOn = "unsupported",
     strict: options.Strict = False,
     html: options.Html = "opscan-report.html",
@@ -117,6 +118,7 @@ def scan(
         route,
         arguments=tuple(arg or ()),
         trust=trust,
+        tracer=tracer,
         dynamic=tuple(dynamic or ()),
     )
     raise typer.Exit(guarded(lambda: run(arguments), debug))

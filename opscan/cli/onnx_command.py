@@ -26,6 +26,7 @@ def assess_file(
         "--engine rehearse": arguments.engine == "rehearse",
         "--probe require": arguments.probe == "require",
         "--route graph": arguments.route == "graph",
+        f"--tracer {arguments.tracer}": arguments.tracer not in ("auto", "onnx"),
     }
     meant = [option for option, is_given in given.items() if is_given]
     if meant:

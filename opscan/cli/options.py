@@ -50,6 +50,14 @@ Cann = Annotated[
     str | None, typer.Option("--cann", metavar="RELEASE", help="CANN release. Default: the one torch_npu names.")
 ]
 Soc = Annotated[str | None, typer.Option("--soc", metavar="SOC", help="SoC. Default: ascend910b (Atlas A2).")]
+Tracer = Annotated[
+    str,
+    typer.Option(
+        "--tracer",
+        metavar="auto|dispatch|export|fx|jit|onnx",
+        help="What lists the operators. auto: dispatch, and others where it cannot follow the model to its end.",
+    ),
+]
 FailOn = Annotated[
     str,
     typer.Option(

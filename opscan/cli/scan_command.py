@@ -35,14 +35,16 @@ class ScanArguments:
     html: str
     json: str | None
     lang: str | None
-    route: str = "eager"
+    route: str | None = None
     arguments: tuple[str, ...] = ()
     trust: bool = False
+    tracer: str = "auto"
     dynamic: tuple[str, ...] = ()
 
 
 def run(arguments: ScanArguments) -> int:
     """Scan, write the outputs, print the summary; return the exit code."""
+    from opscan.chain import TracerChoice, check
     from opscan.cli.onnx_command import assess_file
     from opscan.engine import EngineChoice
     from opscan.loading.dynamic_sizes import parse_dynamic
@@ -60,6 +62,7 @@ def run(arguments: ScanArguments) -> int:
     fail_on = choice("--fail-on", arguments.fail_on, get_args(FailOn))
     engine = choice("--engine", arguments.engine, get_args(EngineChoice))
     probe = choice("--probe", arguments.probe, get_args(ProbeChoice))
+    tracer = choice("--tracer", arguments.tracer, get_args(TracerChoice))
     dynamic = tuple(map(parse_dynamic, arguments.dynamic))
     _check_outputs(arguments)
     onnx_file = recognise(arguments.model)
@@ -69,6 +72,9 @@ def run(arguments: ScanArguments) -> int:
         with Spinner() as spinner:
             assessment = assess_file(onnx_file, arguments, fail_on, spinner.update)  # type: ignore[arg-type]
         return _finish(assessment, arguments, lang)
+    # An ONNX model's nodes are judged for the offline route alone.
+    route = choice("--route", arguments.route or ("offline" if tracer == "onnx" else "eager"), get_args(Route))
+    check(tracer, route, engine)  # type: ignore[arg-type]
     request = ScanRequest(
         parse_reference(arguments.model, tuple(map(parse_argument, arguments.arguments)), arguments.trust),
         tuple(map(parse_input_shape, arguments.input_shape)) + tuple(map(parse_input, arguments.input)),
@@ -79,7 +85,8 @@ def run(arguments: ScanArguments) -> int:
         fail_on,  # type: ignore[arg-type]
         engine,  # type: ignore[arg-type]
         probe,  # type: ignore[arg-type]
-        choice("--route", arguments.route, get_args(Route)),  # type: ignore[arg-type]
+        route,  # type: ignore[arg-type]
+        tracer,  # type: ignore[arg-type]
     )
     for path in _outputs(arguments):
         check_writable(path)

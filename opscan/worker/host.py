@@ -6,8 +6,9 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -43,6 +44,17 @@ class Engine:
     environment: dict[str, str] = field(default_factory=dict)
     without: tuple[str, ...] = ()
     tracer: Literal["dispatch", "export", "fx", "jit", "graph", "onnx", "onnx-file"] = "dispatch"
+
+
+class WorkerDied(OpscanError):
+    """The child ended before it answered. ``signal`` is what killed it; None where it ended by itself, as a model may
+    make it. ``timed_out``: it was given no more time.
+    """
+
+    def __init__(self, message: str, hint: str = "", signal: int | None = None, timed_out: bool = False) -> None:
+        super().__init__(message, hint)
+        self.signal = signal
+        self.timed_out = timed_out
 
 
 class Worker:
@@ -93,9 +105,21 @@ class Worker:
         """Operators that the real adapter has said, so far, that it leaves to the CPU."""
         return frozenset(self._messages.fallbacks if self._messages else ())
 
-    def scan(self, request: Scan | ScanOnnx, progress: Callable[[str], None]) -> Scanned:
-        """Trace a model. Raises the OpscanError that the child met."""
-        reply = self._ask(request, progress)
+    def scan(
+        self, request: Scan | ScanOnnx, progress: Callable[[str], None], time_limit: float | None = None
+    ) -> Scanned:
+        """Trace a model. Raises the OpscanError that the child met, WorkerDied where it ended, or was ended after
+        ``time_limit`` seconds.
+        """
+        with _ended_after(self._process, time_limit) as is_over:
+            try:
+                reply = self._ask(request, progress)
+            except WorkerDied as error:
+                if not is_over():
+                    raise
+                raise WorkerDied(
+                    f"It did not end within {time_limit:g} seconds.", error.hint, error.signal, timed_out=True
+                ) from None
         assert isinstance(reply, Scanned)
         return reply
 
@@ -126,17 +150,40 @@ class Worker:
             else:
                 return reply
 
-    def _died(self) -> OpscanError:
+    def _died(self) -> WorkerDied:
         assert self._process is not None
         code = self._process.wait()
         if self._messages is not None:
             self._messages.finish()
         how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
-        return OpscanError(
+        return WorkerDied(
             f"The process that runs the model {how} before it answered.",
             "What it printed is above. If the model file ends the process itself (sys.exit, os._exit), remove that; "
             "if memory ran out, scan a smaller configuration.",
+            -code if code < 0 else None,
         )
+
+
+@contextmanager
+def _ended_after(process: subprocess.Popen[bytes] | None, seconds: float | None) -> Iterator[Callable[[], bool]]:
+    """Kill the process if what is done in here takes longer; what is yielded tells whether it did."""
+    over = threading.Event()
+
+    def end() -> None:
+        over.set()
+        if process is not None:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+
+    timer = threading.Timer(seconds, end) if seconds is not None else None
+    if timer is not None:
+        timer.daemon = True
+        timer.start()
+    try:
+        yield over.is_set
+    finally:
+        if timer is not None:
+            timer.cancel()
 
 
 class ChildTraceback(Exception):
