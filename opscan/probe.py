@@ -18,7 +18,7 @@ from opscan.probing.signature import distinct
 from opscan.scan import release_for
 from opscan.target import Target
 from opscan.worker.protocol import Scan
-from opscan.workload import Workload
+from opscan.workload import INFERENCE, Workload
 
 Progress = Callable[[str], None]
 
@@ -29,7 +29,7 @@ class ProbeRequest:
 
     reference: Reference
     inputs: tuple[Input, ...] = ()
-    train: bool = False
+    workload: Workload = INFERENCE
     npus: Npus = field(default_factory=Npus)
 
 
@@ -58,7 +58,7 @@ def probe_model(request: ProbeRequest, progress: Progress) -> Probed:
 
 def _inventory(request: ProbeRequest, target: Target, progress: Progress) -> Inventory:
     """By the real adapter where its release is at hand: the arguments of its own operators are known there."""
-    scan = Scan(request.reference, request.inputs, release_for(Matrix.load(target)), Workload(request.train))
+    scan = Scan(request.reference, request.inputs, release_for(Matrix.load(target)), request.workload)
     with ExitStack() as stack:
         followed = follow(
             plan("dispatch", "auto", target, progress),

@@ -151,6 +151,8 @@ def release_for(matrix: Matrix) -> Release:
         matrix.registered(),
         matrix.registered("AutogradPrivateUse1"),
         matrix.registered("AutocastPrivateUse1"),
+        foreach=matrix.target.takes_foreach,
+        bfloat16=matrix.target.autocasts_bfloat16,
     )
 
 

@@ -16,7 +16,7 @@ OptionValue = bool | str | tuple[str, ...]
 OWN = ("html", "json", "lang", "debug", "help")
 
 #: Options that are about building and running a model. A file that is read and not run takes none of them.
-_RUNNING = ("input-shape", "input", "arg", "train")
+_RUNNING = ("input-shape", "input", "arg", "train", "optimizer", "amp")
 
 _NAMED_INPUT = re.compile(r"\s*[A-Za-z_]\w*\s*=")
 

@@ -58,6 +58,8 @@ def scan(
     trust: options.Trust = False,
     dynamic: options.Dynamic = None,
     train: options.Train = False,
+    optimizer: options.Optimizer = None,
+    amp: options.Amp = "off",
     torch_npu: options.TorchNpu = None,
     cann: options.Cann = None,
     soc: options.Soc = None,
@@ -84,9 +86,9 @@ def scan(
         str | None,
         typer.Option(
             "--route",
-            metavar="eager|graph|offline",
+            metavar="eager|graph|offline|all",
             help="The migration route: operator by operator (eager, the default), torch.compile with torchair (needs "
-            "torch_npu, see opscan rehearse), or ONNX and ATC.",
+            "torch_npu, see opscan rehearse), or ONNX and ATC. all: the three side by side, and which is recommended.",
         ),
     ] = None,
     tracer: options.Tracer = "auto",
@@ -120,6 +122,8 @@ def scan(
         trust=trust,
         tracer=tracer,
         dynamic=tuple(dynamic or ()),
+        optimizer=optimizer,
+        amp=amp,
     )
     raise typer.Exit(guarded(lambda: run(arguments), debug))
 
@@ -133,6 +137,8 @@ def rehearse(
     trust: options.Trust = False,
     dynamic: options.Dynamic = None,
     train: options.Train = False,
+    optimizer: options.Optimizer = None,
+    amp: options.Amp = "off",
     setup: Annotated[
         str | None,
         typer.Option(
@@ -149,8 +155,9 @@ def rehearse(
         str,
         typer.Option(
             "--route",
-            metavar="eager|graph",
-            help="graph: what torch.compile with torchair makes of the model, and what its converters refuse.",
+            metavar="eager|graph|all",
+            help="graph: what torch.compile with torchair makes of the model, and what its converters refuse. "
+            "all: both, and the model exported to ONNX, side by side.",
         ),
     ] = "eager",
     torch_npu: options.TorchNpu = None,
@@ -192,6 +199,8 @@ def rehearse(
                 tuple(arg or ()),
                 trust,
                 dynamic=tuple(dynamic or ()),
+                optimizer=optimizer,
+                amp=amp,
             )
         )
 
@@ -214,6 +223,8 @@ def probe(
     arg: options.Arguments = None,
     trust: options.Trust = False,
     train: options.Train = False,
+    optimizer: options.Optimizer = None,
+    amp: options.Amp = "off",
     device: Annotated[
         str, typer.Option("--device", metavar="0,1", help="NPUs to use, by number; one process each.")
     ] = "0",
@@ -278,6 +289,8 @@ def probe(
         json,
         tuple(arg or ()),
         trust,
+        optimizer=optimizer,
+        amp=amp,
     )
     raise typer.Exit(guarded(lambda: run(arguments), debug))
 
@@ -321,6 +334,8 @@ def batch(
     input: options.Inputs = None,
     trust: options.Trust = False,
     train: options.Train = False,
+    optimizer: options.Optimizer = None,
+    amp: options.Amp = "off",
     torch_npu: options.TorchNpu = None,
     cann: options.Cann = None,
     soc: options.Soc = None,
@@ -349,6 +364,8 @@ def batch(
         "input": tuple(input or ()),
         "trust": trust,
         "train": train,
+        "optimizer": optimizer,
+        "amp": amp if amp != "off" else None,
         "torch-npu": torch_npu,
         "cann": cann,
         "soc": soc,

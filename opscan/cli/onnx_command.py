@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from opscan.assessment import Assessment, FailOn
 from opscan.errors import UsageError
+from opscan.text import Text
 
 if TYPE_CHECKING:
     from opscan.cli.scan_command import ScanArguments
     from opscan.loading.onnx_reference import OnnxFileReference
+
+_ONE_ROUTE = Text(
+    "An ONNX file has the offline route only: eager and graph need the PyTorch model that it was exported from.",
+    "ONNX 文件只有 offline 路线：eager 与 graph 需要导出它的 PyTorch 模型。",
+)
 
 
 def assess_file(
@@ -23,10 +30,13 @@ def assess_file(
         "--input-shape": arguments.input_shape,
         "--input": arguments.input,
         "--train": arguments.train,
+        "--optimizer": arguments.optimizer,
+        "--amp": arguments.amp != "off",
         "--engine rehearse": arguments.engine == "rehearse",
         "--probe require": arguments.probe == "require",
         "--route graph": arguments.route == "graph",
         f"--tracer {arguments.tracer}": arguments.tracer not in ("auto", "onnx"),
+        "--cross-check": arguments.cross_check,
     }
     meant = [option for option, is_given in given.items() if is_given]
     if meant:
@@ -35,4 +45,11 @@ def assess_file(
             "Leave the option away, or scan the Python file that builds the model.",
         )
     request = OnnxRequest(arguments.torch_npu, arguments.cann, arguments.soc, fail_on)
-    return scan_onnx(reference, request, progress)
+    assessment = scan_onnx(reference, request, progress)
+    if arguments.route != "all":
+        return assessment
+    return replace(
+        assessment,
+        warnings=(*assessment.warnings, _ONE_ROUTE.en),
+        warnings_zh=(*assessment.warnings_zh, _ONE_ROUTE.zh),
+    )

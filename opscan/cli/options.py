@@ -41,7 +41,22 @@ Dynamic = Annotated[
         help="Dimensions of an input that vary: x:0,2, or by position 0:0; x:0=1..64 gives the range. Repeat for more.",
     ),
 ]
-Train = Annotated[bool, typer.Option("--train", help="Add the backward pass and an optimizer step (AdamW).")]
+Train = Annotated[bool, typer.Option("--train", help="Add the backward pass and an optimizer step.")]
+Optimizer = Annotated[
+    str | None,
+    typer.Option(
+        "--optimizer",
+        metavar="NAME[:OPTION=VALUE,…]",
+        help="The optimizer of torch.optim that training steps (adamw): sgd:momentum=0.9,nesterov=true. "
+        "clip_grad_norm=1.0 clips before it. Implies --train.",
+    ),
+]
+Amp = Annotated[
+    str,
+    typer.Option(
+        "--amp", metavar="off|fp16|bf16", help="Run forward under autocast; training with fp16 scales gradients, too."
+    ),
+]
 TorchNpu = Annotated[
     str | None,
     typer.Option("--torch-npu", metavar="RELEASE", help="torch_npu release. Default: for the installed torch."),
@@ -57,6 +72,10 @@ Tracer = Annotated[
         metavar="auto|dispatch|export|fx|jit|onnx",
         help="What lists the operators. auto: dispatch, and others where it cannot follow the model to its end.",
     ),
+]
+CrossCheck = Annotated[
+    bool,
+    typer.Option("--cross-check", help="Ask the other tracers as well, and show where their inventories differ."),
 ]
 FailOn = Annotated[
     str,

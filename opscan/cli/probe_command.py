@@ -43,10 +43,13 @@ class ProbeArguments:
     json: str | None
     arguments: tuple[str, ...] = ()
     trust: bool = False
+    optimizer: str | None = None
+    amp: str = "off"
 
 
 def run(arguments: ProbeArguments) -> int:
     """Probe, write the file, print the table; return the exit code."""
+    from opscan.cli.workload_options import parse_workload
     from opscan.loading.factory_arguments import parse_argument
     from opscan.loading.inputs import parse_input, parse_input_shape
     from opscan.loading.reference import parse_reference
@@ -58,9 +61,14 @@ def run(arguments: ProbeArguments) -> int:
     request = ProbeRequest(
         parse_reference(arguments.model, tuple(map(parse_argument, arguments.arguments)), arguments.trust),
         tuple(map(parse_input_shape, arguments.input_shape)) + tuple(map(parse_input, arguments.input)),
-        arguments.train,
+        parse_workload(arguments.train, arguments.optimizer, arguments.amp),
         Npus(_devices(arguments.device), _interpreter(arguments.python), arguments.fresh, Options(time_limit=limit)),
     )
+    if arguments.layers and (arguments.optimizer is not None or arguments.amp != "off"):
+        raise UsageError(
+            "--layers compares modules in the model's own precision, without an optimizer's step.",
+            "Leave --optimizer and --amp away, or --layers.",
+        )
     _check_output(arguments)
     return _layers(request, limit, arguments.json) if arguments.layers else _operators(request, arguments.json)
 
@@ -86,7 +94,9 @@ def _layers(request: ProbeRequest, limit: float, output: str | None) -> int:
     from opscan.layers import compare_model
 
     with Spinner() as spinner:
-        layered = compare_model(request.reference, request.inputs, request.train, request.npus, limit, spinner.update)
+        layered = compare_model(
+            request.reference, request.inputs, request.workload.train, request.npus, limit, spinner.update
+        )
     written = _write(output, lambda: msgspec.json.format(msgspec.json.encode(layered), indent=1).decode() + "\n")
     print_layered(layered, written, _table_stream(output))
     return 0 if layered.report.agrees else DEPARTED

@@ -38,14 +38,19 @@ class ScanArguments:
     route: str | None = None
     arguments: tuple[str, ...] = ()
     trust: bool = False
+    optimizer: str | None = None
+    amp: str = "off"
     tracer: str = "auto"
+    cross_check: bool = False
     dynamic: tuple[str, ...] = ()
 
 
 def run(arguments: ScanArguments) -> int:
     """Scan, write the outputs, print the summary; return the exit code."""
+    from opscan.all_routes import scan_all
     from opscan.chain import TracerChoice, check
     from opscan.cli.onnx_command import assess_file
+    from opscan.cli.workload_options import parse_workload
     from opscan.engine import EngineChoice
     from opscan.loading.dynamic_sizes import parse_dynamic
     from opscan.loading.factory_arguments import parse_argument
@@ -56,7 +61,6 @@ def run(arguments: ScanArguments) -> int:
     from opscan.rendering.write import check_writable
     from opscan.scan import ScanRequest, scan
     from opscan.target import Route
-    from opscan.workload import Workload
 
     lang = language(arguments.lang)
     fail_on = choice("--fail-on", arguments.fail_on, get_args(FailOn))
@@ -64,6 +68,7 @@ def run(arguments: ScanArguments) -> int:
     probe = choice("--probe", arguments.probe, get_args(ProbeChoice))
     tracer = choice("--tracer", arguments.tracer, get_args(TracerChoice))
     dynamic = tuple(map(parse_dynamic, arguments.dynamic))
+    workload = parse_workload(arguments.train, arguments.optimizer, arguments.amp, dynamic)
     _check_outputs(arguments)
     onnx_file = recognise(arguments.model)
     if onnx_file is not None:
@@ -73,7 +78,9 @@ def run(arguments: ScanArguments) -> int:
             assessment = assess_file(onnx_file, arguments, fail_on, spinner.update)  # type: ignore[arg-type]
         return _finish(assessment, arguments, lang)
     # An ONNX model's nodes are judged for the offline route alone.
-    route = choice("--route", arguments.route or ("offline" if tracer == "onnx" else "eager"), get_args(Route))
+    default = "offline" if tracer == "onnx" else "eager"
+    asked = choice("--route", arguments.route or default, (*get_args(Route), "all"))
+    route = "eager" if asked == "all" else asked
     check(tracer, route, engine)  # type: ignore[arg-type]
     request = ScanRequest(
         parse_reference(arguments.model, tuple(map(parse_argument, arguments.arguments)), arguments.trust),
@@ -81,7 +88,7 @@ def run(arguments: ScanArguments) -> int:
         arguments.torch_npu,
         arguments.cann,
         arguments.soc,
-        Workload(arguments.train, dynamic=dynamic),
+        workload,
         fail_on,  # type: ignore[arg-type]
         engine,  # type: ignore[arg-type]
         probe,  # type: ignore[arg-type]
@@ -91,7 +98,7 @@ def run(arguments: ScanArguments) -> int:
     for path in _outputs(arguments):
         check_writable(path)
     with Spinner() as spinner:
-        assessment = scan(request, spinner.update)
+        assessment = (scan_all if asked == "all" else scan)(request, spinner.update)
     return _finish(assessment, arguments, lang)
 
 

@@ -30,6 +30,7 @@ from opscan.tracing.conversion import untied_conversion
 from opscan.tracing.cuda_extensions.answering import Answering
 from opscan.tracing.cuda_extensions.calls import ends_at_extension
 from opscan.tracing.execution import Execution
+from opscan.tracing.foreach import chosen_as_on
 from opscan.tracing.host import composite_key, kernels_of_calls
 from opscan.tracing.interface import Recipe, TraceOptions
 from opscan.tracing.lazy_modules import lazy_modules_on
@@ -133,6 +134,7 @@ class _Run:
             stack.enter_context(restored())
             if self.device.type != "cpu":
                 stack.enter_context(autocasting(self.device, self.options.autocast))
+                stack.enter_context(chosen_as_on(self.device, self.options.foreach))
             stack.enter_context(self.fake_mode)
             stack.enter_context(self.recorder)
             stack.enter_context(threads_followed(self.fake_mode, self.recorder))
@@ -161,8 +163,7 @@ class _Run:
         self.shapes = ", ".join(f"{str(t.dtype)[6:]}{list(t.shape)}" for t in tensors_in((args, kwargs)))
         self.progress("tracing")
         self.stage = "running"
-        execution = Execution(self.recorder, self.progress, foreach=self.device.type != "cpu")
-        self.unseen += execution.run(model, args, kwargs, self.options.workload.train)
+        self.unseen += Execution(self.recorder, self.progress, self.options.workload).run(model, args, kwargs)
 
     def _count(self, model: Any) -> None:
         if isinstance(model, nn.Module):

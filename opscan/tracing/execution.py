@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,51 +12,84 @@ from torch import nn
 
 from opscan.tracing.module_path import ModulePath
 from opscan.tracing.recording import RecordingMode
+from opscan.tracing.training_step import Scaler, TrainingStep, optimizer_class
 from opscan.tracing.trees import tensors_in
-from opscan.tracing.user_error import in_short
+from opscan.workload import Amp, Workload
+
+_AUTOCAST = {"fp16": torch.float16, "bf16": torch.bfloat16}
+
+
+def autocast(amp: Amp, device: torch.device) -> AbstractContextManager[Any]:
+    """The context in which a model runs forward."""
+    if amp == "off":
+        return nullcontext()
+    return torch.autocast(device.type, dtype=_AUTOCAST[amp])
 
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """``foreach``: whether the optimizer takes its fused-loop kernels, as torch does by itself on an npu."""
-
     recorder: RecordingMode
     progress: Callable[[str], None]
-    foreach: bool
+    workload: Workload
 
-    def run(self, model: Any, args: Any, kwargs: Any, train: bool) -> list[str]:
-        """Run the model; what could not be run, in words. Errors of the model pass through."""
+    def run(self, model: Any, args: Any, kwargs: Any) -> list[str]:
+        """Run the model; what could not be run, in words. Errors of the model pass through.
+
+        Raises UsageError where this torch has no such optimizer.
+        """
+        if self.workload.train:
+            optimizer_class(self.workload.optimizer)
         recorder = self.recorder
         recorder.whereabouts.module_path = ModulePath(model)
         recorder.start()
         # A thread of autograd's own would have no line of the user's on its stack.
         with recorder.whereabouts.module_path.following(), torch.autograd.set_multithreading_enabled(False):
-            if train:
+            if self.workload.train:
                 return self._train(model, args, kwargs)
             with torch.no_grad():
-                model(*args, **kwargs)
+                self._forward(model, args, kwargs)
         return []
+
+    def _forward(self, model: Any, args: Any, kwargs: Any) -> Any:
+        with autocast(self.workload.amp, self.recorder.device):
+            return model(*args, **kwargs)
 
     def _train(self, model: Any, args: Any, kwargs: Any) -> list[str]:
-        out = model(*args, **kwargs)
-        losses = [t for t in tensors_in(out) if t.requires_grad]
-        with self.recorder.paused():
-            gradients = [torch.ones_like(t) for t in losses]
-        self.progress("tracing backward")
-        self.recorder.whereabouts.phase = "backward"
+        scaler = Scaler(self.recorder.device.type) if self.workload.amp == "fp16" else None
+        losses = self._backward(model, args, kwargs, scaler)
         if not losses:
             return ["Backward and optimizer: no result of the model requires a gradient."]
-        torch.autograd.backward(losses, gradients)
         trainable = [p for p in model.parameters() if p.grad is not None] if isinstance(model, nn.Module) else []
-        if trainable:
-            self.progress("tracing the optimizer")
-            self.recorder.whereabouts.phase = "optimizer"
-            return self._step(trainable)
-        return []
+        if not trainable:
+            return []
 
-    def _step(self, trainable: list[nn.Parameter]) -> list[str]:
-        try:
-            torch.optim.AdamW(trainable, foreach=self.foreach).step()
-        except Exception as error:  # the optimizer is the trace's own choice, and no fault of the model's
-            return [f"The optimizer step: AdamW does not take these gradients ({in_short(error)})."]
-        return []
+        def again() -> Any:
+            for parameter in trainable:
+                parameter.grad = None
+            try:
+                return sum(loss.detach().sum() for loss in self._backward(model, args, kwargs, None))
+            finally:
+                self.recorder.whereabouts.phase = "optimizer"
+
+        self.progress("tracing the optimizer")
+        self.recorder.whereabouts.phase = "optimizer"
+        step = TrainingStep(self.recorder, self.workload.optimizer, scaler, again)
+        return step.run(trainable) + (scaler.unseen if scaler else [])
+
+    def _backward(self, model: Any, args: Any, kwargs: Any, scaler: Scaler | None) -> list[torch.Tensor]:
+        """Forward and backward; the results that have a gradient."""
+        recorder = self.recorder
+        recorder.whereabouts.phase = "forward"
+        losses = [t for t in tensors_in(self._forward(model, args, kwargs)) if t.requires_grad]
+        self.progress("tracing backward")
+        recorder.whereabouts.phase = "backward"
+        if not losses:
+            return []
+        scaled = losses
+        if scaler is not None:
+            with recorder.on_its_own_account():
+                scaled = scaler.scale(losses)
+        with recorder.paused():
+            gradients = [torch.ones_like(t) for t in scaled]
+        torch.autograd.backward(scaled, gradients)
+        return losses

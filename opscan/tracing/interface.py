@@ -16,7 +16,8 @@ class TraceOptions:
     """``registered``: operators with an NPU kernel in the target's torch_npu release; ``differentiable``: those with
     an NPU derivative of their own. ``torch_release``: the torch that release pairs with, to tell whether the host's
     torch answers for it. ``workload``: what is run. ``autocast``: operators with an autocast
-    kernel for the NPU."""
+    kernel for the NPU. ``foreach``: whether optimizers take kernels over lists of tensors on the chip, as torch_npu has
+    it; ``bfloat16``: whether torch_npu lets autocast use it there."""
 
     reference: str
     registered: frozenset[str]
@@ -25,6 +26,8 @@ class TraceOptions:
     torch_npu_release: str
     workload: Workload = INFERENCE
     autocast: frozenset[str] = frozenset()
+    foreach: bool = True
+    bfloat16: bool = True
 
 
 @dataclass(frozen=True, slots=True)

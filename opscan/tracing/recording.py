@@ -49,6 +49,7 @@ class RecordingMode(TorchDispatchMode):
         self._parts: dict[_Key, tuple[OpCall, ...]] = {}
         self._sink: dict[_Key, int] | None = None
         self._paused = 0
+        self._own_account = False
         self._views: set[str] = set()
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -79,6 +80,15 @@ class RecordingMode(TorchDispatchMode):
             yield
         finally:
             self._paused -= 1
+
+    @contextmanager
+    def on_its_own_account(self) -> Iterator[None]:
+        """Operators in here are recorded, but the tracer's choice: what they ask and cast says nothing of the model."""
+        before, self._own_account = self._own_account, True
+        try:
+            yield
+        finally:
+            self._own_account = before
 
     @contextmanager
     def outside(self) -> Iterator[None]:
@@ -132,7 +142,7 @@ class RecordingMode(TorchDispatchMode):
 
     def finding(self, rule: str, facts: dict[str, str], where: tuple[str, int] | None) -> None:
         key = (rule, "|".join(facts.values()), *(where or ("", 0)))
-        if key not in self.findings:
+        if key not in self.findings and not self._own_account:
             locations = (Location(*where, self.whereabouts.module_path.current),) if where else ()
             self.findings[key] = Finding(rule, facts, locations)
 

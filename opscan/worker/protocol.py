@@ -15,13 +15,16 @@ from opscan.workload import INFERENCE, Workload
 
 class Release(msgspec.Struct, frozen=True):
     """What the tracer must know of the target: the operators with an NPU kernel, those with an NPU derivative of
-    their own, and those that autocast treats."""
+    their own, and those that autocast treats. ``foreach`` and ``bfloat16``: what torch_npu lets optimizers and autocast
+    use on the chip."""
 
     torch: str
     torch_npu: str
     registered: frozenset[str]
     differentiable: frozenset[str]
     autocast: frozenset[str] = frozenset()
+    foreach: bool = True
+    bfloat16: bool = True
 
 
 class Scan(msgspec.Struct, tag="scan", frozen=True):

@@ -107,6 +107,8 @@ def _options(reference: str, release: Release, workload: Workload) -> Any:
         release.torch_npu,
         workload,
         release.autocast,
+        release.foreach,
+        release.bfloat16,
     )
 
 

@@ -144,8 +144,7 @@ class _Run:
         self.shapes = ", ".join(f"{str(t.dtype)[6:]}{list(t.shape)}" for t in tensors_in((args, kwargs)))
         self.progress("rehearsing")
         self.stage = "running"
-        execution = Execution(self.recorder, self.progress, foreach=True)
-        self.unseen += execution.run(model, args, kwargs, self.options.workload.train)
+        self.unseen += Execution(self.recorder, self.progress, self.options.workload).run(model, args, kwargs)
         self._count(model)
 
     def _count(self, model: Any) -> None:
