@@ -23,7 +23,7 @@ from opscan.assessment import (
 from opscan.cost import estimate
 from opscan.gate import decide
 from opscan.graph_verdict import GraphJudge
-from opscan.inventory import Finding, Inventory, KernelLaunch, Location, Observed, OpCall, TensorSpec
+from opscan.inventory import Dim, Finding, Inventory, KernelLaunch, Location, Observed, OpCall, TensorSpec
 from opscan.matrix.query import Matrix
 from opscan.measured_verdict import outranked
 from opscan.offline_verdict import OfflineJudge
@@ -145,8 +145,8 @@ def _entry(entry: Judged, matrix: Matrix, substitutions: tuple[Substitution, ...
         phase=call.phase,
         count=sum(c.count for c in entry.calls),
         dtypes=_distinct(call.dtypes),
-        inputs=_pairs(call.inputs),
-        outputs=_pairs(call.outputs),
+        inputs=_pairs(call.inputs, call.symbolic[: len(call.inputs)]),
+        outputs=_pairs(call.outputs, call.symbolic[len(call.inputs) :]),
         kernels=ruling.kernels,
         locations=_locations(entry.calls),
         evidence=ruling.evidence,
@@ -186,8 +186,10 @@ def _dtypes(specs: tuple[TensorSpec, ...]) -> tuple[str, ...]:
     return tuple(spec.dtype for spec in specs)
 
 
-def _pairs(specs: tuple[TensorSpec, ...]) -> tuple[TensorPair, ...]:
-    return tuple((spec.dtype, spec.shape) for spec in specs)
+def _pairs(specs: tuple[TensorSpec, ...], symbolic: tuple[tuple[Dim, ...], ...]) -> tuple[TensorPair, ...]:
+    """With the names of sizes that vary, where some do."""
+    shapes = symbolic or tuple(spec.shape for spec in specs)
+    return tuple((spec.dtype, shape) for spec, shape in zip(specs, shapes, strict=True))
 
 
 def _distinct(dtypes: tuple[str, ...]) -> tuple[str, ...]:

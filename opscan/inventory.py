@@ -129,8 +129,9 @@ class Trace:
     """How an inventory was obtained. ``engine``: ``virtual`` (a virtual device), ``rehearse`` (the real adapter on a
     simulated runtime) or ``cpu``. ``approximate``: the host's torch is not the target's, so decompositions may
     differ. ``complete`` is false where a value that depends on data was assumed; ``unseen`` says in words what was
-    not seen. ``values``: whether results were computed; ``values_note`` says why only in part. ``sizes``: what the model
-    was run at, a line for each dimension that varies (``x.2 = 224, 256, 320``); its names stand in symbolic shapes."""
+    not seen. ``values``: whether results were computed; ``values_note`` says why only in part. ``sizes``: what the
+    model was run at, a line for each dimension that varies (``x.2 = 224, 256, 320``), whose names stand in symbolic
+    shapes."""
 
     tracer: str
     engine: str

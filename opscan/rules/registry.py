@@ -53,6 +53,8 @@ from opscan.rules import (
     ops624_local_functions,
     ops625_no_inputs,
     ops626_export_differs,
+    ops661_other_path,
+    ops662_fixed_size,
 )
 from opscan.rules.interface import Rule
 
@@ -107,5 +109,7 @@ RULES: Mapping[str, Rule] = {
         ops624_local_functions,
         ops625_no_inputs,
         ops626_export_differs,
+        ops661_other_path,
+        ops662_fixed_size,
     )
 }

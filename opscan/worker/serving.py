@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import os
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from opscan.errors import OpscanError
+from opscan.inventory import Inventory
+from opscan.text import Text
 from opscan.worker.protocol import Check, Checked, Failed, Progress, Release, Reply, Request, Scan, Scanned, ScanOnnx
 from opscan.workload import INFERENCE, Workload
+
+#: Tracers that run a model at its given sizes alone.
+_ONE_RUN = ("graph", "onnx")
 
 
 def serve(requests: int, replies: int, engine: str, tracer_name: str) -> None:
@@ -83,8 +89,33 @@ def _scan(request: Scan, tracer: Any, progress: Callable[[str], None]) -> Scanne
     prepared = Preparation(request.reference, request.inputs, request.workload.train)
     options = _options(str(request.reference), request.release, request.workload)
     recipe = Recipe(prepared.build, prepared.root)
-    inventory, inferred = with_inferred_dtypes(prepared, lambda: tracer.trace(recipe, options, progress))
+    if request.workload.dynamic:
+        inventory, inferred = _scan_dynamic(prepared, recipe, options, tracer, progress)
+    else:
+        inventory, inferred = with_inferred_dtypes(prepared, lambda: tracer.trace(recipe, options, progress))
     return Scanned(inventory, prepared.notes + inferred)
+
+
+def _scan_dynamic(
+    prepared: Any, recipe: Any, options: Any, tracer: Any, progress: Callable[[str], None]
+) -> tuple[Inventory, tuple[Text, ...]]:
+    """Several runs, at other sizes of what varies; one, where a tracer follows symbolic sizes by itself or can run a
+    model only once."""
+    from opscan.loading.inference import with_inferred_dtypes
+    from opscan.tracing.resizing import Resizing
+    from opscan.worker.varying import varied
+
+    resizing = Resizing(recipe, lambda: prepared.parameters, options.workload.dynamic)
+
+    def at(sizes: Mapping[str, int]) -> Inventory:
+        traced: Inventory = tracer.trace(resizing.at(sizes), options, progress)
+        return traced
+
+    inventory, inferred = with_inferred_dtypes(prepared, lambda: at({}))
+    failed = any(not attempt.ok for attempt in inventory.trace.attempts[-1:])
+    if tracer.name not in _ONE_RUN and not failed:
+        inventory = varied(inventory, resizing.symbols, at, progress)
+    return replace(inventory, inputs=resizing.inputs or inventory.inputs), inferred
 
 
 def _scan_onnx(request: ScanOnnx, progress: Callable[[str], None]) -> Scanned:
