@@ -94,9 +94,9 @@ class Launch:
 @dataclass(frozen=True, slots=True)
 class AssessedOp:
     """One (name, phase, dtypes, verdict), with one example of its shapes. ``facts`` fill the rule's message in any
-    language. ``launches`` and ``copies`` (between host and device) are what a rehearsal saw for the example. ``origins``
-    are the operators of torch that nodes of an ONNX model stand for, where their exporter told. ``routes``: a verdict
-    for each route, or ``unknown``.
+    language. ``launches`` and ``copies`` (between host and device) are what a rehearsal saw for the example.
+    ``origins`` are the operators of torch that nodes of an ONNX model stand for, where their exporter told. ``routes``:
+    a verdict for each route, or ``unknown``.
     """
 
     name: str
