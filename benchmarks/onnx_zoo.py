@@ -37,7 +37,9 @@ class Outcome:
 
     name: str
     error: str = ""
+    kind: str = ""
     calls: int = 0
+    operators: int = 0
     typed: float = 1.0
     seconds: float = 0.0
     unseen: list[str] = field(default_factory=list)
@@ -53,8 +55,10 @@ def main() -> None:
     options = parser.parse_args()
     matrix = Matrix.load(resolve_target(None, None, None, "offline")[0])
     with tempfile.TemporaryDirectory() as folder:
-        cases = [] if options.files_only else [_outcome(p, p.stem, matrix) for p in _node_cases(Path(folder))]
-        files = [_outcome(path, path.name, matrix) for given in options.paths for path in _files(given, Path(folder))]
+        cases = [] if options.files_only else [outcome_of(p, p.stem, matrix) for p in node_cases(Path(folder))]
+        files = [
+            outcome_of(path, path.name, matrix) for given in options.paths for path in onnx_files(given, Path(folder))
+        ]
     if cases:
         _report("node cases", cases, each=False)
     if files:
@@ -64,7 +68,7 @@ def main() -> None:
     sys.exit(any(outcome.error for outcome in (*cases, *files)))
 
 
-def _node_cases(folder: Path) -> Iterator[Path]:
+def node_cases(folder: Path) -> Iterator[Path]:
     from onnx.backend.test.case.node import collect_testcases
 
     for case in collect_testcases(""):
@@ -75,7 +79,7 @@ def _node_cases(folder: Path) -> Iterator[Path]:
         yield path
 
 
-def _files(given: Path, folder: Path) -> Iterator[Path]:
+def onnx_files(given: Path, folder: Path) -> Iterator[Path]:
     if given.suffix == ".whl":
         out = folder / given.stem
         with zipfile.ZipFile(given) as wheel:
@@ -88,17 +92,18 @@ def _files(given: Path, folder: Path) -> Iterator[Path]:
         yield given
 
 
-def _outcome(path: Path, name: str, matrix: Matrix) -> Outcome:
+def outcome_of(path: Path, name: str, matrix: Matrix) -> Outcome:
     started = time.perf_counter()
     outcome = Outcome(name)
     try:
         loaded = load_onnx(OnnxFileReference(str(path)))
         inventory = inventory_of(loaded.model, str(path), loaded.parameters, loaded.notes, lambda stage: None)
     except OpscanError as error:
-        outcome.error = error.message
+        outcome.error, outcome.kind = error.message, type(error).__name__
         return outcome
     outcome.seconds = time.perf_counter() - started
     outcome.calls = sum(call.count for call in inventory.calls)
+    outcome.operators = len({call.name for call in inventory.calls})
     outcome.typed = _typed(inventory)
     outcome.unseen = list(inventory.trace.unseen)
     outcome.findings = [finding.rule for finding in inventory.findings]
