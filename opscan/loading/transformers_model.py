@@ -12,61 +12,107 @@ from opscan.loading.installed import library
 from opscan.loading.interface import LoadedModel
 from opscan.loading.notes import in_one_line, random_weights
 from opscan.loading.reference import ConfigurationReference
+from opscan.loading.transformers_class import class_for
 
 
 def load(
     path: Path, values: dict[str, Any], reference: ConfigurationReference, inputs: tuple[Input, ...], train: bool
 ) -> LoadedModel:
-    """The class is the first of ``architectures`` that transformers has, else that of the model type without a head.
+    """The class is the first of ``architectures`` that transformers has, else that of the model type without a head,
+    else one with a head.
 
-    Raises LoadError where transformers does not know it, or where it would run code that lies beside the configuration.
+    Raises LoadError where transformers does not know it or cannot build it, or where it would run code that lies
+    beside the configuration.
     """
     transformers = library("transformers", f"hf:{path}")
     from opscan.loading.transformers_inputs import inputs_for
+    from opscan.loading.transformers_texts import opened_tokens
 
     if reference.trust and "auto_map" in values:
         model = _remote(transformers, path, values)
     else:
         model = _known(transformers, path, values)
     model.train(train)
+    notes = opened_tokens(model.config)
     own = {} if any(spec.name is None for spec in inputs) else inputs_for(model)
     args, kwargs = offered.arguments(model, inputs, (), own, f"hf:{path.name}")
-    return LoadedModel(model, args, kwargs, (random_weights(None if inputs else own),))
+    return LoadedModel(model, args, kwargs, (random_weights(None if inputs else own), *notes))
 
 
 def _known(transformers: Any, path: Path, values: dict[str, Any]) -> Any:
-    architectures = [str(name) for name in values.get("architectures") or ()]
-    cls = next((c for name in architectures if (c := getattr(transformers, name, None)) is not None), None)
-    configuration = _configuration(transformers, path, values, cls)
+    configuration = _configuration(transformers, path, values)
     if getattr(configuration, "use_pretrained_backbone", False):  # its weights would be downloaded
         configuration.use_pretrained_backbone = False
+    cls = class_for(transformers, configuration, _architectures(values))
+    if cls is None:
+        raise LoadError(
+            f"transformers {transformers.__version__} has no model of type {configuration.model_type!r} ({path}).",
+            "It may configure a tokenizer or a part of another model: scan that model's configuration.",
+        )
+    if not _has_forward(cls):
+        parts = ", ".join(name for name, value in vars(configuration).items() if hasattr(value, "model_type"))
+        raise LoadError(
+            f"{cls.__name__} ({path}) has no forward: its parts run one after another in generate().",
+            f"Scan its parts one by one, each with a configuration of its own: {parts or 'see its documentation'}.",
+        )
     try:
-        return cls._from_config(configuration) if cls else transformers.AutoModel.from_config(configuration)
+        return cls._from_config(configuration)
     except ImportError as error:
         raise LoadError(f"{path} needs a library that is missing: {in_one_line(error)}.", "Install it.") from error
-    except ValueError as error:
-        raise LoadError(f"transformers builds no model from {path}: {in_one_line(error)}.", _PYTHON_FILE) from error
+    except _REFUSALS as error:
+        raise _refused(path, error) from error
 
+
+#: What transformers raises where numbers of a configuration are missing, or do not fit each other.
+_REFUSALS = (ValueError, TypeError, AttributeError, KeyError, AssertionError, ZeroDivisionError, OSError)
 
 _PYTHON_FILE = "Scan a Python file with a function build_model() that builds it."
 
 
-def _configuration(transformers: Any, path: Path, values: dict[str, Any], cls: Any) -> Any:
+def _refused(path: Path, error: BaseException) -> LoadError:
+    said = in_one_line(error)
+    if isinstance(error, OSError):
+        return LoadError(
+            f"{path} leaves a part of the model to a hub, from which it would be downloaded: {said}.",
+            "A scan downloads nothing: write that part's configuration into this one.",
+        )
+    return LoadError(
+        f"transformers builds no model from {path}: {said}.",
+        f"The configuration may lack a number, or a configuration of a part of the model. {_PYTHON_FILE}",
+    )
+
+
+def _architectures(values: dict[str, Any]) -> list[str]:
+    return [str(name) for name in values.get("architectures") or ()]
+
+
+def _has_forward(cls: Any) -> bool:
+    import torch
+
+    return cls.forward is not torch.nn.Module.forward
+
+
+def _configuration(transformers: Any, path: Path, values: dict[str, Any]) -> Any:
     mapping = transformers.models.auto.configuration_auto.CONFIG_MAPPING
     kind = values.get("model_type")
-    if kind in mapping:
-        return mapping[kind].from_dict(values)
-    if "auto_map" in values:
+    named = next((c for n in _architectures(values) if (c := getattr(transformers, n, None)) is not None), None)
+    # The mapping loads a class when it is indexed; its get() does not.
+    cls = mapping[kind] if kind in mapping else None  # noqa: SIM401
+    if cls is None and "auto_map" in values:
         raise LoadError(
             f"{path} describes a model of its own code ({kind or 'auto_map'}), which transformers does not have.",
             "Where you trust that code, which lies beside it, add --trust.",
         )
-    if cls is not None and getattr(cls, "config_class", None) is not None:
-        return cls.config_class.from_dict(values)
-    raise LoadError(
-        f"transformers {transformers.__version__} knows no model type {kind!r} ({path}).",
-        "Install a newer transformers, or scan a Python file that builds the model.",
-    )
+    cls = cls or getattr(named, "config_class", None)
+    if cls is None:
+        raise LoadError(
+            f"transformers {transformers.__version__} knows no model type {kind!r} ({path}).",
+            "Install a newer transformers, or scan a Python file that builds the model.",
+        )
+    try:
+        return cls.from_dict(values)
+    except _REFUSALS as error:
+        raise _refused(path, error) from error
 
 
 def _remote(transformers: Any, path: Path, values: dict[str, Any]) -> Any:

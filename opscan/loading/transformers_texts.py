@@ -1,0 +1,147 @@
+"""Token ids for a model of transformers, with a place for each feature of an image or a sound among them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from opscan.loading.transformers_call import Call
+from opscan.loading.transformers_numbers import TEXT, Numbers, special_tokens
+from opscan.text import Text
+
+#: Tokens of a text, and of what a decoder has written so far.
+_TOKENS = 128
+_WRITTEN = 16
+
+#: Names of the token that stands for one feature of each modality, and of those that stand around them.
+_IMAGE = ("image_token_id", "image_token_index", "image_token")
+_IMAGE_AROUND = (("vision_start_token_id", "image_start_token_id"), ("vision_end_token_id", "image_end_token_id"))
+_SOUND = ("audio_token_id", "audio_token_index")
+_SOUND_AROUND = (("audio_start_token_id",), ("audio_end_token_id",))
+
+#: Where a configuration itself tells how many features there are.
+_FEATURES_OF_IMAGE = (
+    "vision_soft_tokens_per_image", "mm_tokens_per_image", "image_seq_length", "num_query_tokens", "num_image_tokens",
+    "latent_query_num",
+)  # fmt: skip
+_FEATURES_OF_SOUND = ("audio_soft_tokens_per_image",)
+
+
+def ids(call: Call) -> Any:
+    """A text, behind what is seen and heard."""
+    text = plain(call.configuration)
+    before = [*_seen(call), *_heard(call)]
+    if not before:
+        return text
+    return torch.cat([text[:, :1], torch.tensor([before]), text[:, 1:]], dim=1)
+
+
+def plain(configuration: Any, length: int = _TOKENS) -> torch.Tensor:
+    """Different tokens, none of them with a meaning of its own to the model."""
+    numbers = Numbers(configuration, TEXT)
+    vocabulary = numbers.integer(1000, "vocab_size")
+    longest = numbers.get("max_position_embeddings", "n_positions", "max_seq_len")
+    length = min(length, int(longest) - 2) if isinstance(longest, int) and longest > 4 else length
+    special = set(special_tokens(configuration).values())
+    usual = [token for token in range(3, min(vocabulary, 2 * _TOKENS + 64)) if token not in special] or [0]
+    return torch.tensor([[usual[i % len(usual)] for i in range(length)]])
+
+
+def opened_tokens(configuration: Any) -> list[Text]:
+    """Where a configuration leaves open which token stands for an image, the last of the vocabulary does."""
+    notes = []
+    for name in ("image_token_id", "image_token_index", "video_token_id", "video_token_index"):
+        vocabulary = Numbers(configuration, TEXT).integer(0, "vocab_size")
+        if vocabulary and hasattr(configuration, name) and getattr(configuration, name) is None:
+            token = vocabulary - (1 if name.startswith("image") else 2)
+            setattr(configuration, name, token)
+            notes.append(
+                Text(f"The configuration has no {name}: {token} was taken.", f"配置中没有 {name}：取 {token}。")
+            )
+    return notes
+
+
+def written(call: Call) -> Any:
+    return plain(call.configuration, _WRITTEN)
+
+
+def mask(call: Call) -> Any:
+    found = call.get("input_ids")
+    return None if found is None or found.dim() != 2 else torch.ones_like(found)
+
+
+def kinds_of_tokens(call: Call) -> Any:
+    """Of one text, all the same."""
+    found = call.get("input_ids")
+    return None if found is None else torch.zeros_like(found)
+
+
+def boxes(call: Call) -> Any:
+    """Where each token stands on a page; relative to it where the model takes numbers of any kind."""
+    count = call.get("input_ids").shape[1]
+    if call.kind == "udop":
+        return torch.zeros(1, count, 4)
+    if call.kind == "bros":
+        return torch.zeros(1, count, 8)
+    return torch.zeros(1, count, 4, dtype=torch.int64)
+
+
+# --- places for features ----------------------------------------------------------------------------------------
+
+
+def _seen(call: Call) -> Iterator[int]:
+    image = next((name for name in ("pixel_values", "pixel_values_images") if call.get(name) is not None), None)
+    if image is not None:
+        yield from _places(call, _IMAGE, _IMAGE_AROUND, "get_image_features", _FEATURES_OF_IMAGE)
+
+
+def _heard(call: Call) -> Iterator[int]:
+    if call.get("input_features") is not None:
+        yield from _places(call, _SOUND, _SOUND_AROUND, "get_audio_features", _FEATURES_OF_SOUND)
+
+
+def _places(
+    call: Call,
+    names: tuple[str, ...],
+    around: tuple[tuple[str, ...], tuple[str, ...]],
+    method: str,
+    configured: tuple[str, ...],
+) -> Iterator[int]:
+    """The model's own method tells how many features there are, else its configuration."""
+    special = special_tokens(call.configuration)
+    token = next((special[name] for name in names if name in special), None)
+    if token is None:
+        return
+    before, after = ([special[n] for n in names if n in special][:1] for names in around)
+    # Gemma 3n pads what it heard to this number; elsewhere the model's own answer is more than a default says.
+    count = Numbers(call.configuration).integer(0, *_FEATURES_OF_SOUND) if method == "get_audio_features" else 0
+    count = count or _counted(call, method) or Numbers(call.configuration).integer(0, *configured)
+    yield from (*before, *[token] * count, *after)
+
+
+def _counted(call: Call, method: str) -> int:
+    """Features that the model makes of its inputs; 0 where it does not tell."""
+    for owner in (call.model, getattr(call.model, "model", None)):
+        function = getattr(owner, method, None)
+        arguments = call.of_the_same_name(function) if function is not None else None
+        if function is None or arguments is None:
+            continue
+        try:
+            with torch.no_grad():
+                return _rows(function(**arguments))
+        except Exception:  # the run itself will tell what is wrong
+            return 0
+    return 0
+
+
+def _rows(features: Any) -> int:
+    """Tensors of one image each, or of one with all; other results behind them are of inner layers."""
+    if isinstance(features, torch.Tensor):
+        return features.numel() // features.shape[-1]
+    if isinstance(features, (list, tuple)) and features:
+        if isinstance(features[0], (list, tuple)):
+            return _rows(features[0])
+        return sum(_rows(feature) for feature in features)
+    return 0
