@@ -121,7 +121,7 @@ def _all_stopped(results: dict[Route, RouteResult], chosen: Route) -> Text:
     result = results[chosen]
     named = _blockers(result)
     return Text(
-        f"Every route is blocked. {chosen} is the least work: {_days(result)} person-days are likely{than}; {named.en}.",
+        f"Every route is blocked. {chosen} is the least work: likely {_days(result)} person-days{than}; {named.en}.",
         f"各路线均有阻塞。{chosen} 的工作量最小：可能为 {_days(result)} 人天{than_zh}；{named.zh}。",
     )
 
