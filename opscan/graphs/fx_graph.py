@@ -4,6 +4,7 @@ names.
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 from typing import Any
@@ -40,7 +41,7 @@ class GraphProgram(Scope):
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """The result, in the containers that the captured model returned."""
         inputs = _flat_inputs(self._graph, args, kwargs)
-        return self._graph.process_outputs(run(self, self._graph, inputs))
+        return self._graph.process_outputs(run(self, self, self._graph, inputs))
 
 
 def lines_of(node: fx.Node) -> tuple[Line, ...]:
@@ -58,8 +59,9 @@ def module_of(node: fx.Node) -> str:
     return paths[-1] if paths else ""
 
 
-def run(owner: Scope, graph: fx.Graph, inputs: list[Any]) -> Any:
-    """The graph's output. ``owner`` holds what it names. A value is let go behind its last use."""
+def run(root: Scope, owner: Scope, graph: fx.Graph, inputs: list[Any]) -> Any:
+    """The graph's output. ``owner`` holds what it names; modules are those of ``root``. A value is let go behind its
+    last use."""
     values: dict[fx.Node, Any] = {}
     given = iter(inputs)
     spent = _last_used(graph)
@@ -72,13 +74,13 @@ def run(owner: Scope, graph: fx.Graph, inputs: list[Any]) -> Any:
             values[node] = held(owner, str(node.target))
         else:
             args, kwargs = fx.node.map_arg((node.args, dict(node.kwargs)), values.__getitem__)
-            values[node] = _call(owner, node, args, kwargs)
+            values[node] = _call(root, owner, node, args, kwargs)
         for used in spent.get(node, ()):
             del values[used]
     return None
 
 
-def _call(owner: Scope, node: fx.Node, args: Any, kwargs: dict[str, Any]) -> Any:
+def _call(root: Scope, owner: Scope, node: fx.Node, args: Any, kwargs: dict[str, Any]) -> Any:
     function: Any = node.target
     if node.op == "call_method":
         function, args = getattr(args[0], str(node.target)), args[1:]
@@ -87,13 +89,15 @@ def _call(owner: Scope, node: fx.Node, args: Any, kwargs: dict[str, Any]) -> Any
     elif isinstance(function, torch._ops.HigherOrderOperator):
         inline = INLINE.get(function.name())
         if inline is not None:
-            return inline(_submodule_runner, *args, **kwargs)
-    return call_within(owner, module_of(node), from_lines(lines_of(node)), (function, args, kwargs), {})
+            return inline(functools.partial(_run_inner, root), *args, **kwargs)
+    return call_within(root, module_of(node), from_lines(lines_of(node)), (function, args, kwargs), {})
 
 
-def _submodule_runner(module: Any, *args: Any) -> Any:
-    """Calls a graph that another one holds."""
-    return GraphProgram(module)(*args) if isinstance(module, fx.GraphModule) else module(*args)
+def _run_inner(root: Scope, module: Any, *args: Any) -> Any:
+    """The result of a graph that another one holds."""
+    if not isinstance(module, fx.GraphModule):
+        return module(*args)
+    return run(root, GraphProgram(module), module.graph, list(args))
 
 
 def _flat_inputs(graph: fx.Graph, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:

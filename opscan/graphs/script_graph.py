@@ -79,12 +79,38 @@ def run(graph: Graph, inputs: list[Any], functions: Functions) -> Any:
     return results[0] if len(results) == 1 else tuple(results) if results else None
 
 
-class _Interpreter:
-    """``values`` by the number of what defines them; blocks see the values around them."""
+def run_flat(
+    graph: Any,
+    inputs: list[Any],
+    functions: Functions,
+    call_of: Callable[[Any], Call],
+    constant_of: Callable[[Any], Any],
+) -> Any:
+    """The result of a graph that calls no module, whose inputs are given in order."""
+    values = dict(zip((value.unique() for value in graph.inputs()), inputs, strict=True))
+    results = _Interpreter(values, functions, call_of, constant_of).block(graph)
+    return results[0] if len(results) == 1 else tuple(results)
 
-    def __init__(self, values: dict[int, Any], functions: Functions) -> None:
+
+def constant_of_node(node: Any) -> Any:
+    return next(iter(node.outputs())).toIValue()
+
+
+class _Interpreter:
+    """``values`` by the number of what defines them; blocks see the values around them. ``call_of`` makes the call of a
+    node, and ``constant_of`` gives a constant."""
+
+    def __init__(
+        self,
+        values: dict[int, Any],
+        functions: Functions,
+        call_of: Callable[[Any], Call] | None = None,
+        constant_of: Callable[[Any], Any] | None = None,
+    ) -> None:
         self._values = values
         self._functions = functions
+        self._call_of = call_of or _from
+        self._constant_of = constant_of or constant_of_node
 
     def block(self, block: Any) -> list[Any]:
         for node in block.nodes():
@@ -105,7 +131,7 @@ class _Interpreter:
 
     def _operator(self, node: Any, kind: str) -> Any:
         inputs = self.inputs(node)
-        call = _from(node)
+        call = self._call_of(node)
         in_python = IN_PYTHON.get(kind)
         if in_python is not None:
             answer = call(in_python, inputs, {})
@@ -157,7 +183,7 @@ class _Interpreter:
         return _from(node)(self._functions.call, [str(function.type()), given], {})
 
     def constant(self, node: Any) -> Any:
-        return next(iter(node.outputs())).toIValue()
+        return self._constant_of(node)
 
     def unpacked(self, node: Any) -> Any:
         parts = list(self.inputs(node)[0])

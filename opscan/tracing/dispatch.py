@@ -20,11 +20,12 @@ from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.nn.parameter import is_lazy
 
 from opscan.errors import OpscanError
-from opscan.inventory import Attempt, Inventory, Trace
+from opscan.inventory import Attempt, Finding, Inventory, Trace
 from opscan.tracing import values, virtual_npu
 from opscan.tracing.adapter import install
 from opscan.tracing.assumptions import Assumptions
 from opscan.tracing.autocast import autocasting
+from opscan.tracing.capture import Capture, Setting
 from opscan.tracing.control_flow import plain_control_flow
 from opscan.tracing.conversion import untied_conversion
 from opscan.tracing.cuda_extensions.answering import Answering
@@ -59,14 +60,23 @@ class DispatchTracer:
         # A shape that an operator refuses is told once, at the user's line, and not with a traceback of torch's before.
         logging.getLogger("torch._subclasses.fake_tensor").setLevel(logging.CRITICAL)
         self._virtual = virtual_npu.available()
-        self._device = virtual_npu.setup() if self._virtual else torch.device("cpu")
+        self.device = virtual_npu.setup() if self._virtual else torch.device("cpu")
 
-    def trace(self, recipe: Recipe, options: TraceOptions, progress: Callable[[str], None]) -> Inventory:
-        """One inventory. Raises ModelError for errors of the user's own code, LoadError from the recipe."""
+    def trace(
+        self,
+        recipe: Recipe,
+        options: TraceOptions,
+        progress: Callable[[str], None],
+        capture: Capture | None = None,
+    ) -> Inventory:
+        """One inventory. Raises ModelError for errors of the user's own code, LoadError from the recipe.
+
+        With ``capture`` it is that of the program which it makes of the model.
+        """
         flips: frozenset[tuple[str, int]] = frozenset()
         first: _Run | None = None
         for _ in range(_RETRIES):
-            run = _Run(self._device, recipe, options, flips, progress)
+            run = _Run(self.device, recipe, options, flips, progress, capture=capture)
             run.go()
             first = first or run
             if run.error is None or ends_at_extension(run.error):
@@ -79,7 +89,7 @@ class DispatchTracer:
         assert first.error is not None
         if first.answering.refused and isinstance(first.error, Exception) and not is_limit(first.error):
             # The model may need what it imports as if it were optional.
-            second = _Run(self._device, recipe, options, frozenset(), progress, optional=True)
+            second = _Run(self.device, recipe, options, frozenset(), progress, optional=True, capture=capture)
             second.go()
             if second.error is None or ends_at_extension(second.error):
                 return second.inventory(self._virtual, second.error)
@@ -109,11 +119,13 @@ class _Run:
         flips: frozenset[tuple[str, int]],
         progress: Callable[[str], None],
         optional: bool = False,
+        capture: Capture | None = None,
     ) -> None:
         self.device = device
         self.recipe = recipe
         self.options = options
         self.progress = progress
+        self.capture = capture
         self.locator = SourceLocator(recipe.root, os.path.dirname(os.path.realpath(torch.__file__)))
         self.assumptions = Assumptions(self.locator, flips)
         self.fake_mode = FakeTensorMode(allow_non_fake_inputs=True)
@@ -126,6 +138,7 @@ class _Run:
         self.parameters = 0
         self.shapes = ""
         self.unseen: list[str] = []
+        self.captured: tuple[Finding, ...] = ()
 
     def go(self) -> None:
         with ExitStack() as stack:
@@ -140,10 +153,8 @@ class _Run:
             stack.enter_context(threads_followed(self.fake_mode, self.recorder))
             stack.enter_context(redirected(self.recorder))
             stack.enter_context(self.answering.installed())
-            stack.enter_context(answered(self.recorder))
             stack.enter_context(untied_conversion())
             stack.enter_context(lazy_modules_on(self.device))
-            stack.enter_context(plain_control_flow())
             try:
                 self._run()
             except BaseException as error:  # sys.exit and KeyboardInterrupt too are the model's own here
@@ -154,16 +165,28 @@ class _Run:
     def _run(self) -> None:
         self.progress("building the model")
         self.stage = "building"
-        with _inert_initialisers():
+        with _inert_initialisers(), self._as_python():
             model, args, kwargs = self.recipe.load()
         self._count(model)
         if isinstance(model, nn.Module):
             model._apply(self._to_device)
         args, kwargs = move((args, kwargs), self._as_input, self.device)
         self.shapes = ", ".join(f"{str(t.dtype)[6:]}{list(t.shape)}" for t in tensors_in((args, kwargs)))
-        self.progress("tracing")
         self.stage = "running"
-        self.unseen += Execution(self.recorder, self.progress, self.options.workload).run(model, args, kwargs)
+        if self.capture is not None:
+            self.progress("capturing the model")
+            captured = self.capture(model, args, kwargs, Setting(self.recorder, self.locator, self.fake_mode))
+            model, self.captured = captured.program, captured.findings
+            self.unseen += captured.unseen
+        self.progress("tracing")
+        with self._as_python():
+            self.unseen += Execution(self.recorder, self.progress, self.options.workload).run(model, args, kwargs)
+
+    @contextmanager
+    def _as_python(self) -> Iterator[None]:
+        """Values and branches are asked for as eager code does."""
+        with answered(self.recorder), plain_control_flow():
+            yield
 
     def _count(self, model: Any) -> None:
         if isinstance(model, nn.Module):
@@ -187,7 +210,7 @@ class _Run:
 
     def inventory(self, virtual: bool, error: BaseException | None) -> Inventory:
         calls = self.recorder.calls()
-        findings = tuple(self.recorder.findings.values())
+        findings = (*self.recorder.findings.values(), *self.captured)
         unseen = list(self.unseen)
         reason = None
         if error is not None:

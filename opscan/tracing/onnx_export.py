@@ -4,20 +4,15 @@ code that it comes from. Where neither exporter succeeds, the dispatch tracer's 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import onnx
 import torch
-from torch import nn
-from torch._subclasses.fake_tensor import FakeTensorMode
 
 from opscan.cuda_packages import package_of
-from opscan.errors import ModelError, OpscanError
+from opscan.errors import ModelError
 from opscan.inventory import Attempt, Finding, Inventory, Location, Trace
 from opscan.tracing import onnx_exporters
 from opscan.tracing.interface import Recipe, TraceOptions, Tracer
@@ -25,34 +20,11 @@ from opscan.tracing.onnx_check import Compared, compare, tensors
 from opscan.tracing.onnx_exporters import Exported, Exporter
 from opscan.tracing.onnx_file import list_model
 from opscan.tracing.process_state import restored
-from opscan.tracing.source import SourceLocator
-from opscan.tracing.user_error import model_error
+from opscan.tracing.real_model import Built, build
 from opscan.workload import INFERENCE
-
-#: Bytes of weights up to which a model is built and exported with them; a larger one is exported without.
-_MOST_WEIGHTS = 1 << 30
 
 #: Weights of an exported model that are kept for shape inference.
 _SMALL = 4096
-
-
-@dataclass(frozen=True, slots=True)
-class _Built:
-    """``fake``: there are no values behind the weights and inputs."""
-
-    model: Any
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
-    fake: FakeTensorMode | None
-
-    @property
-    def parameters(self) -> int:
-        return sum(p.numel() for p in self.model.parameters()) if isinstance(self.model, nn.Module) else 0
-
-    @property
-    def weights(self) -> int:
-        """Their bytes."""
-        return sum(p.nbytes for p in self.model.parameters()) if isinstance(self.model, nn.Module) else 0
 
 
 class OnnxExportTracer:
@@ -70,7 +42,7 @@ class OnnxExportTracer:
             progress("building the model")
             attempts: list[Attempt] = []
             try:
-                built = _build(recipe)
+                built = build(recipe)
             except ModelError as error:
                 if (extension := _extension(error)) is None:
                     raise
@@ -111,58 +83,23 @@ def _extension(error: ModelError) -> str | None:
     return missing if missing is not None and package_of(missing) is not None else None
 
 
-def _build(recipe: Recipe) -> _Built:
-    """The model with its weights, or without where they are large, or where a file does not bear a second import."""
-    light: _Built | None = None
-    with suppress(Exception):  # some models are built from values; what is wrong with others, the next attempt tells
-        fake = FakeTensorMode(allow_non_fake_inputs=True)
-        with fake:
-            light = _Built(*recipe.load(), fake)
-    if light is not None and light.weights > _MOST_WEIGHTS:
-        return light
-    try:
-        return _Built(*recipe.load(), None)
-    except OpscanError:
-        raise
-    except BaseException as error:
-        if isinstance(error, KeyboardInterrupt):
-            raise
-        if light is not None:
-            return light
-        locator = SourceLocator(recipe.root, os.path.dirname(os.path.realpath(torch.__file__)))
-        raise model_error(error, locator, "building", "") from error
-
-
-def _exporters(built: _Built) -> tuple[tuple[str, Exporter], ...]:
+def _exporters(built: Built) -> tuple[tuple[str, Exporter], ...]:
     if built.fake is not None:
         return (("dynamo", onnx_exporters.dynamo_without_weights),)
     return (("dynamo", onnx_exporters.dynamo), ("torchscript", onnx_exporters.torchscript))
 
 
-def _export(exporter: Exporter, built: _Built) -> Exported:
-    model = built.model if isinstance(built.model, nn.Module) else _AsModule(built.model)
+def _export(exporter: Exporter, built: Built) -> Exported:
     with torch.no_grad():
         if built.fake is None:
-            return exporter(model, built.args, built.kwargs)
+            return exporter(built.module, built.args, built.kwargs)
         with built.fake:
-            return exporter(model, built.args, built.kwargs)
-
-
-class _AsModule(nn.Module):
-    """Exporters take modules only."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__()
-        self._function = function
-        self.train(False)
-
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
-        return self._function(*args, **kwargs)
+            return exporter(built.module, built.args, built.kwargs)
 
 
 def _inventory(
     exported: Exported,
-    built: _Built,
+    built: Built,
     recipe: Recipe,
     options: TraceOptions,
     attempts: tuple[Attempt, ...],
@@ -208,7 +145,7 @@ def _shown(file: str, root: Path) -> str:
     return str(Path(file).relative_to(root)) if Path(file).is_relative_to(root) else file
 
 
-def _compared(exported: onnx.ModelProto, built: _Built) -> Compared:
+def _compared(exported: onnx.ModelProto, built: Built) -> Compared:
     if built.fake is not None:
         return Compared(skipped="exported without its weights: nothing was compared")
     with torch.no_grad():

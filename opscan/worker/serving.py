@@ -48,6 +48,18 @@ def _tracer(engine: str, name: str) -> Any:
         from opscan.tracing.onnx_export import OnnxExportTracer
 
         return OnnxExportTracer()
+    if name == "export":
+        from opscan.tracing.export import ExportTracer
+
+        return ExportTracer()
+    if name == "fx":
+        from opscan.tracing.fx import FxTracer
+
+        return FxTracer()
+    if name == "jit":
+        from opscan.tracing.jit import JitTracer
+
+        return JitTracer()
     if name == "graph":
         from opscan.probing.graph.tracer import GraphTracer
 

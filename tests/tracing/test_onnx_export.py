@@ -15,7 +15,7 @@ from torch import nn
 
 from opscan.errors import ModelError
 from opscan.inventory import Attempt, Inventory, OpCall, Trace
-from opscan.tracing import onnx_export, onnx_exporters
+from opscan.tracing import onnx_exporters, real_model
 from opscan.tracing.interface import Recipe, TraceOptions
 from opscan.tracing.onnx_check import compare
 from opscan.tracing.onnx_export import OnnxExportTracer
@@ -111,7 +111,7 @@ def test_the_newer_exporter_tells_the_operator_of_torch_too() -> None:
 
 @needs_onnxscript
 def test_a_large_model_is_exported_without_its_weights(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(onnx_export, "_MOST_WEIGHTS", 100)
+    monkeypatch.setattr(real_model, "MOST_WEIGHTS", 100)
 
     def load() -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
         return Model().eval(), (torch.randn(1, 3, 8, 8),), {}
