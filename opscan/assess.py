@@ -31,6 +31,7 @@ from opscan.probing.judgement import Measured
 from opscan.probing.signature import signature_of
 from opscan.routes.elsewhere import by_route
 from opscan.rules.registry import RULES
+from opscan.sizes.findings import findings_on_sizes
 from opscan.text import Text
 from opscan.verdict import Judge, Ruling
 
@@ -97,7 +98,8 @@ def assemble(
 ) -> Assessment:
     """Everything a report needs. ``substitutions`` are by index into ``judged``."""
     ops = tuple(_entry(entry, matrix, substitutions.get(i, ())) for i, entry in enumerate(judged))
-    findings = assess_findings(inventory.findings)
+    kernels = {entry.example.name: entry.ruling.kernels for entry in judged}
+    findings = assess_findings((*inventory.findings, *findings_on_sizes(inventory, kernels, matrix.target)))
     summary = summarise(ops)
     return Assessment(
         schema=_SCHEMA,

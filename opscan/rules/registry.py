@@ -56,6 +56,12 @@ from opscan.rules import (
     ops661_other_path,
     ops662_fixed_size,
 )
+    ops663_compiled_per_shape,
+    ops664_data_dependent_size,
+    ops665_graph_gears,
+    ops666_unfilled_blocks,
+    ops667_atc_gears,
+    ops668_filling_sizes,
 from opscan.rules.interface import Rule
 
 RULES: Mapping[str, Rule] = {
@@ -113,3 +119,9 @@ RULES: Mapping[str, Rule] = {
         ops662_fixed_size,
     )
 }
+        ops663_compiled_per_shape,
+        ops664_data_dependent_size,
+        ops665_graph_gears,
+        ops666_unfilled_blocks,
+        ops667_atc_gears,
+        ops668_filling_sizes,

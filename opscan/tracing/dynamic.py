@@ -124,7 +124,10 @@ def _other_paths(runs: Sequence[Run], groups: Sequence[Mapping[_Key, list[OpCall
 
 
 def _differ(own: Mapping[_Key, list[OpCall]], other: Mapping[_Key, list[OpCall]], key: _Key) -> bool:
+    """Views do not count: a slice of everything is none."""
     ours, theirs = own.get(key, []), other.get(key, [])
+    if all(call.is_view for call in (*ours, *theirs)):
+        return False
     return _total(ours) != _total(theirs) or _kernels(ours) != _kernels(theirs)
 
 

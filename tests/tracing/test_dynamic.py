@@ -92,6 +92,11 @@ def test_operators_of_another_path_are_listed_too() -> None:
     assert result.findings[0].facts["operators"] == "aten::b 0 → 1"
 
 
+def test_a_view_more_or_less_is_no_other_path() -> None:
+    view = replace(call("aten::slice.Tensor", (1,), line=3), is_view=True)
+    assert merged([run({"x.0": 1}, call("aten::a", (1,)), view), run({"x.0": 2}, call("aten::a", (2,)))]).findings == ()
+
+
 def test_another_kernel_at_another_size_is_another_path() -> None:
     def launching(api: str, size: int) -> OpCall:
         return replace(call("aten::mm", (size,)), observed=Observed(launches=(KernelLaunch(api),)))
