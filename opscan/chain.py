@@ -58,13 +58,23 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
+class Tried:
+    """What one tracer came to: an inventory, which may end early, or the error that it ended with."""
+
+    link: Link
+    scanned: Scanned | None
+    error: OpscanError | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Followed:
     """The inventory that is kept, whose trace knows of all attempts; the last of them is its own. ``worker`` made it
-    and still runs; None where it has ended."""
+    and still runs; None where it has ended. ``tried``: all that were asked, in order."""
 
     scanned: Scanned
     link: Link
     worker: Worker | None
+    tried: tuple[Tried, ...] = ()
 
 
 class Checks:
@@ -140,32 +150,37 @@ def follow(plan: Plan, ask: Ask, progress: Progress, stack: ExitStack) -> Follow
     The worker of the last one stays with ``stack``. Raises the error of the first tracer where none has an inventory,
     and at once what is the model's own.
     """
-    kept: Followed | None = None
-    failed: list[Attempt] = []
-    errors: list[OpscanError] = []
+    tried: list[Tried] = []
+    kept: Tried | None = None
+    kept_worker: Worker | None = None
     for link in plan.links:
         with ExitStack() as own:
-            try:
-                worker = own.enter_context(Worker(link.engine))
-                progress(_starting(link))
-                scanned = ask(worker, _named(link, progress), link.time_limit)
-            except OpscanError as error:
-                if kept is None and _is_final(error, link):
-                    raise
-                failed.append(Attempt(link.engine.tracer, False, _told(link, error)))
-                errors.append(error)
-                continue
-            before, kept = kept, _better(kept, Followed(scanned, link, None))
-            if before is not None:
-                failed += _passed_over(before if kept.link is link else Followed(scanned, link, None), kept)
-            if not ended_early(kept.scanned.inventory) or _is_of_the_device(kept):
-                if kept.link is link:
-                    kept = replace(kept, worker=worker)
+            new, worker = try_link(link, ask, progress, own)
+            if kept is None and new.error is not None and _is_final(new.error, link):
+                raise new.error
+            tried.append(new)
+            kept = _better(kept, new)
+            if kept is not None and _is_the_end(kept):
+                if kept is new:
+                    kept_worker = worker
                     stack.push(own.pop_all())
                 break
     if kept is None:
-        raise _all_failed(plan, failed, errors)
-    return _with_attempts(kept, (*plan.before, *failed))
+        raise _all_failed(tried)
+    assert kept.scanned is not None
+    attempts = [attempt for one in tried if one is not kept for attempt in _attempts(one, kept)]
+    scanned = _with_attempts(kept.scanned, (*plan.before, *attempts))
+    return Followed(scanned, kept.link, kept_worker, tuple(tried))
+
+
+def try_link(link: Link, ask: Ask, progress: Progress, stack: ExitStack) -> tuple[Tried, Worker]:
+    """Ask one tracer, in a worker that ends with ``stack``."""
+    worker = stack.enter_context(Worker(link.engine))
+    progress(_starting(link))
+    try:
+        return Tried(link, ask(worker, _named(link, progress), link.time_limit)), worker
+    except OpscanError as error:
+        return Tried(link, None, error), worker
 
 
 def ended_early(inventory: Inventory) -> bool:
@@ -179,22 +194,26 @@ def distinct(inventory: Inventory) -> int:
     return len({(call.name, call.phase, call.dtypes) for call in inventory.calls})
 
 
-def _better(kept: Followed | None, new: Followed) -> Followed:
+def _better(kept: Tried | None, new: Tried) -> Tried | None:
     """A complete inventory beats an incomplete one; of two incomplete ones that with more distinct operators stays, and
     of equals the first."""
-    if kept is None:
-        return new
-    return max((kept, new), key=lambda followed: _completeness(followed.scanned.inventory))
+    if kept is None or new.scanned is None:
+        return kept if new.scanned is None else new
+    return max((kept, new), key=_completeness)
 
 
-def _completeness(inventory: Inventory) -> tuple[bool, int]:
+def _completeness(tried: Tried) -> tuple[bool, int]:
+    assert tried.scanned is not None
+    inventory = tried.scanned.inventory
     return inventory.trace.complete and not ended_early(inventory), distinct(inventory)
 
 
-def _is_of_the_device(followed: Followed) -> bool:
-    """A rehearsal that computed all values and ended has met what an NPU would: no other tracer may hide that."""
-    trace = followed.scanned.inventory.trace
-    return trace.engine == "rehearse" and trace.values == "computed"
+def _is_the_end(kept: Tried) -> bool:
+    """Whether no other tracer is asked: the inventory reaches the model's end; or it is that of a rehearsal that
+    computed all values and met what an NPU would, which no other tracer may hide."""
+    assert kept.scanned is not None
+    trace = kept.scanned.inventory.trace
+    return not ended_early(kept.scanned.inventory) or (trace.engine == "rehearse" and trace.values == "computed")
 
 
 def _is_final(error: OpscanError, link: Link) -> bool:
@@ -208,36 +227,36 @@ def _is_final(error: OpscanError, link: Link) -> bool:
     return error.signal in (None, signal.SIGKILL)
 
 
-def _passed_over(lost: Followed, kept: Followed) -> tuple[Attempt, ...]:
-    """The attempts of an inventory that is not shown, with the reason."""
-    own = lost.scanned.inventory.trace.attempts
-    if not own or not own[-1].ok:
-        return own
-    less = f"It saw {distinct(lost.scanned.inventory)} distinct operators, {kept.link.engine.tracer} saw "
-    return (*own[:-1], replace(own[-1], reason=f"{less}{distinct(kept.scanned.inventory)}."))
+def _attempts(tried: Tried, kept: Tried) -> tuple[Attempt, ...]:
+    """The attempts of a tracer whose inventory is not shown, with the reason."""
+    tracer = tried.link.engine.tracer
+    if tried.scanned is None or kept.scanned is None:
+        where = "rehearse: " if tried.link.is_rehearsal else ""
+        return (Attempt(tracer, False, f"{where}{tried.error.message if tried.error else ''}"),)
+    own = tried.scanned.inventory.trace.attempts
+    if not ended_early(tried.scanned.inventory):
+        less = f"It saw {distinct(tried.scanned.inventory)} distinct operators"
+        more = f"{kept.link.engine.tracer} saw {distinct(kept.scanned.inventory)}"
+        return (*own[:-1], Attempt(tracer, True, f"{less}; {more}."))
+    return own
 
 
-def _with_attempts(followed: Followed, before: tuple[Attempt, ...]) -> Followed:
-    scanned = followed.scanned
+def _with_attempts(scanned: Scanned, before: tuple[Attempt, ...]) -> Scanned:
     trace = scanned.inventory.trace
     inventory = replace(scanned.inventory, trace=replace(trace, attempts=(*before, *trace.attempts)))
-    return replace(followed, scanned=Scanned(inventory, scanned.notes))
+    return Scanned(inventory, scanned.notes)
 
 
-def _all_failed(plan: Plan, failed: list[Attempt], errors: list[OpscanError]) -> OpscanError:
+def _all_failed(tried: list[Tried]) -> OpscanError:
     """The first error, and below it what the other tracers met."""
-    first = errors[0]
-    others = [attempt for attempt in failed[1:] if attempt.reason]
+    first, *others = [one for one in tried if one.error is not None]
+    assert first.error is not None
     if not others:
-        return first
-    told = "".join(f"\n  {attempt.tracer}: {attempt.reason}" for attempt in others)
-    error = OpscanError(f"{first.message}\nOther tracers came to nothing either:{told}", first.hint)
-    error.__cause__ = first.__cause__
+        return first.error
+    told = "".join(f"\n  {one.link.engine.tracer}: {one.error.message}" for one in others if one.error is not None)
+    error = OpscanError(f"{first.error.message}\nOther tracers came to nothing either:{told}", first.error.hint)
+    error.__cause__ = first.error.__cause__
     return error
-
-
-def _told(link: Link, error: OpscanError) -> str:
-    return f"rehearse: {error.message}" if link.is_rehearsal else error.message
 
 
 def _starting(link: Link) -> str:
