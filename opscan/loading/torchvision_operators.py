@@ -112,13 +112,12 @@ def _nms(dets: torch.Tensor, scores: torch.Tensor, iou_threshold: float) -> torc
     from torchvision.ops import box_iou
 
     order = scores.argsort(descending=True, stable=True)
-    overlaps = box_iou(dets, dets) > iou_threshold
     dropped = torch.zeros(len(dets), dtype=torch.bool)
     kept: list[int] = []
     for index in order.tolist():
         if not dropped[index]:
             kept.append(index)
-            dropped |= overlaps[index]
+            dropped |= box_iou(dets[index : index + 1], dets)[0] > iou_threshold
     return torch.tensor(kept, dtype=torch.long)
 
 

@@ -199,6 +199,18 @@ def _repeated(w: Witness, repeats: torch.Tensor, along: int, given: int | None) 
         return int(held.value.sum()) * (along if repeats.numel() == 1 else 1)
 
 
+def _split(a: Assumptions, w: Witness, func: Any, args: Any, kwargs: Any, inputs: list[torch.Tensor]) -> Any:
+    """Sizes that were assumed one by one need not add up: experts of a mixture, each with its share of the tokens."""
+    sizes = list(args[1])
+    dim = args[2] if len(args) > 2 else kwargs.get("dim", 0)
+    total = inputs[0].shape[dim]
+    if not a.made or not sizes or sum(sizes) == total:
+        return NotImplemented
+    w.assumed("how large each piece is", "equal sizes")
+    each, more = divmod(total, len(sizes))
+    return func(inputs[0], [each + (i < more) for i in range(len(sizes))], dim)
+
+
 def _bincount(a: Assumptions, w: Witness, func: Any, args: Any, kwargs: Any, inputs: list[torch.Tensor]) -> Any:
     minimum = int(args[2]) if len(args) > 2 else int(kwargs.get("minlength", 0))
     held = values.known(inputs[0])
@@ -231,6 +243,16 @@ def _pack(a: Assumptions, w: Witness, func: Any, args: Any, kwargs: Any, inputs:
     return padded.new_empty((rows, *padded.shape[2:])), batch_sizes
 
 
+def _kept_boxes(a: Assumptions, w: Witness, func: Any, args: Any, kwargs: Any, inputs: list[torch.Tensor]) -> Any:
+    """Non-maximum suppression: comparing made-up boxes with each other, tens of thousands in a detector, tells nothing
+    and takes minutes.
+    """
+    boxes = inputs[0]
+    if all(values.known(t) is not None for t in inputs):
+        return NotImplemented
+    return boxes.new_empty((a.count(w, boxes.shape[0]) if boxes.shape[0] else 0,), dtype=torch.int64)
+
+
 def _left_aligned(a: Assumptions, w: Witness, func: Any, args: Any, kwargs: Any, inputs: list[torch.Tensor]) -> Any:
     """``nn.TransformerEncoder`` asks before it makes a nested tensor, which the device refuses: the usual answer is
     noted with what it leads to, and the trace goes on with the other.
@@ -256,7 +278,9 @@ _SPECIAL: dict[str, Any] = {
     "aten::unique_dim_consecutive": _unique,
     "aten::equal": _equal,
     "aten::repeat_interleave": _repeat_interleave,
+    "aten::split_with_sizes": _split,
     "aten::bincount": _bincount,
+    "torchvision::nms": _kept_boxes,
     "aten::_nested_tensor_from_mask_left_aligned": _left_aligned,
     "aten::_nested_tensor_from_mask": _nested,
     "aten::_nested_tensor_from_tensor_list": _nested,

@@ -13,8 +13,8 @@ from opscan.probing.environment import RehearsalEnvironment
 from opscan.probing.simulator.build import environment_variables
 from opscan.worker.host import Engine, Worker
 
-#: What a run with values makes of a case. ``a01_nms``: nothing is made up, so no shape was (OPS605).
-DIFFERENT = {"a01_nms": replace(EAGER_ON_A2[1], findings=(("OPS602", 5),))}
+#: What a run with values makes of a case. ``a01_nms``: nothing is made up, not even how many boxes are kept.
+DIFFERENT = {"a01_nms": replace(EAGER_ON_A2[1], findings=(("OPS602", 5),), complete=True)}
 
 #: A window of whole numbers makes the run end: it has a test of its own.
 APART = {"a12"}

@@ -374,3 +374,28 @@ def test_a_numpy_copy_on_the_cpu_goes_on(trace: Trace) -> None:
     )
     assert found.finding_lines("OPS603") == {found.line(), found.line("again")}
     assert found.only("aten::add.Tensor").dtypes == ("int64", "float32")
+
+
+def test_boxes_that_are_kept_are_assumed_and_not_computed(trace: Trace) -> None:
+    found = trace(
+        """
+        library = torch.library.Library("torchvision", "FRAGMENT")
+        if not hasattr(torch.ops.torchvision, "nms"):
+            library.define("nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+
+            def nms(dets, scores, iou_threshold):
+                raise AssertionError("nobody waits for tens of thousands of boxes")
+
+            library.impl("nms", nms, "CPU")
+
+        class M(nn.Module):
+            def forward(self, scores):
+                boxes = scores.new_ones(len(scores), 4)
+                kept = torch.ops.torchvision.nms(boxes, scores, 0.5)  # <-- here
+                return boxes[kept].sin()
+        """,
+        "4000",
+    )
+    assert not found.failed
+    assert [f.facts for f in found.findings()] == [{"what": "how many elements are nonzero", "answer": "2000 of 4000"}]
+    assert found.only("aten::sin").outputs[0].shape == (2000, 4)
