@@ -53,15 +53,16 @@ from opscan.rules import (
     ops624_local_functions,
     ops625_no_inputs,
     ops626_export_differs,
+    ops651_autocast_off,
     ops661_other_path,
     ops662_fixed_size,
-)
     ops663_compiled_per_shape,
     ops664_data_dependent_size,
     ops665_graph_gears,
     ops666_unfilled_blocks,
     ops667_atc_gears,
     ops668_filling_sizes,
+)
 from opscan.rules.interface import Rule
 
 RULES: Mapping[str, Rule] = {
@@ -115,13 +116,14 @@ RULES: Mapping[str, Rule] = {
         ops624_local_functions,
         ops625_no_inputs,
         ops626_export_differs,
+        ops651_autocast_off,
         ops661_other_path,
         ops662_fixed_size,
-    )
-}
         ops663_compiled_per_shape,
         ops664_data_dependent_size,
         ops665_graph_gears,
         ops666_unfilled_blocks,
         ops667_atc_gears,
         ops668_filling_sizes,
+    )
+}

@@ -60,8 +60,11 @@ _WIDEST = frozenset(
 
 
 @contextmanager
-def autocasting(device: torch.device, registered: frozenset[str]) -> Iterator[None]:
-    """Autocast kernels for ``registered``, the operators with one in the release, for the length of a trace."""
+def autocasting(device: torch.device, registered: frozenset[str], bfloat16: bool = True) -> Iterator[None]:
+    """Autocast kernels for ``registered``, the operators with one in the release, for the length of a trace.
+
+    ``bfloat16``: whether torch_npu lists it among autocast's dtypes on the chip; elsewhere torch switches autocast off.
+    """
     others = torch.library.Library("_", "IMPL")
     others.fallback(torch.library.fallthrough_kernel, _KEY)
     library = torch.library.Library("aten", "IMPL")
@@ -73,6 +76,10 @@ def autocasting(device: torch.device, registered: frozenset[str]) -> Iterator[No
             library.impl(short, policy, _KEY)
     patches = Patches()
     patches.set(torch, "clear_autocast_cache", casts.forget)
+    module: Any = torch.get_device_module(device)
+    lower = [torch.float16, torch.bfloat16] if bfloat16 else [torch.float16]
+    patches.set(module, "get_amp_supported_dtype", lambda: [*lower, torch.float32])
+    patches.set(module, "is_bf16_supported", lambda *args, **kwargs: bfloat16)
     try:
         yield
     finally:

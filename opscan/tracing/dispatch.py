@@ -23,6 +23,7 @@ from opscan.errors import OpscanError
 from opscan.inventory import Attempt, Finding, Inventory, Trace
 from opscan.tracing import values, virtual_npu
 from opscan.tracing.adapter import install
+from opscan.tracing.asked_autocast import autocast_watched
 from opscan.tracing.assumptions import Assumptions
 from opscan.tracing.autocast import autocasting
 from opscan.tracing.capture import Capture, Setting
@@ -146,12 +147,13 @@ class _Run:
             stack.callback(library._destroy)
             stack.enter_context(restored())
             if self.device.type != "cpu":
-                stack.enter_context(autocasting(self.device, self.options.autocast))
+                stack.enter_context(autocasting(self.device, self.options.autocast, self.options.bfloat16))
                 stack.enter_context(chosen_as_on(self.device, self.options.foreach))
             stack.enter_context(self.fake_mode)
             stack.enter_context(self.recorder)
             stack.enter_context(threads_followed(self.fake_mode, self.recorder))
             stack.enter_context(redirected(self.recorder))
+            stack.enter_context(autocast_watched(self.recorder))
             stack.enter_context(self.answering.installed())
             stack.enter_context(untied_conversion())
             stack.enter_context(lazy_modules_on(self.device))

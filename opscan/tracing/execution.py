@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import nn
 
+from opscan.tracing.asked_autocast import autocast_for
 from opscan.tracing.module_path import ModulePath
 from opscan.tracing.recording import RecordingMode
-from opscan.tracing.training_step import Scaler, TrainingStep, optimizer_class
+from opscan.tracing.training_step import Scaler, TrainingStep, check
 from opscan.tracing.trees import tensors_in
-from opscan.workload import Amp, Workload
-
-_AUTOCAST = {"fp16": torch.float16, "bf16": torch.bfloat16}
-
-
-def autocast(amp: Amp, device: torch.device) -> AbstractContextManager[Any]:
-    """The context in which a model runs forward."""
-    if amp == "off":
-        return nullcontext()
-    return torch.autocast(device.type, dtype=_AUTOCAST[amp])
+from opscan.workload import Workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +29,7 @@ class Execution:
         Raises UsageError where this torch has no such optimizer.
         """
         if self.workload.train:
-            optimizer_class(self.workload.optimizer)
+            check(self.workload.optimizer)
         recorder = self.recorder
         recorder.whereabouts.module_path = ModulePath(model)
         recorder.start()
@@ -51,11 +42,11 @@ class Execution:
         return []
 
     def _forward(self, model: Any, args: Any, kwargs: Any) -> Any:
-        with autocast(self.workload.amp, self.recorder.device):
+        with autocast_for(self.workload.amp, self.recorder):
             return model(*args, **kwargs)
 
     def _train(self, model: Any, args: Any, kwargs: Any) -> list[str]:
-        scaler = Scaler(self.recorder.device.type) if self.workload.amp == "fp16" else None
+        scaler = Scaler(self.recorder) if self.workload.amp == "fp16" else None
         losses = self._backward(model, args, kwargs, scaler)
         if not losses:
             return ["Backward and optimizer: no result of the model requires a gradient."]

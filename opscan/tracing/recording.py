@@ -18,7 +18,7 @@ from torch.utils._pytree import tree_leaves
 
 from opscan.inventory import Finding, Location, Observed, OpCall, TensorSpec
 from opscan.tracing.host import has_own_dispatch, is_a_view
-from opscan.tracing.signature import arguments, qualified, specs
+from opscan.tracing.signature import arguments, dtype_name, qualified, specs
 from opscan.tracing.source import SourceLocator
 from opscan.tracing.whereabouts import Whereabouts
 
@@ -49,7 +49,7 @@ class RecordingMode(TorchDispatchMode):
         self._parts: dict[_Key, tuple[OpCall, ...]] = {}
         self._sink: dict[_Key, int] | None = None
         self._paused = 0
-        self._own_account = False
+        self._own_accounts: list[list[str]] = []
         self._views: set[str] = set()
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -82,13 +82,17 @@ class RecordingMode(TorchDispatchMode):
             self._paused -= 1
 
     @contextmanager
-    def on_its_own_account(self) -> Iterator[None]:
-        """Operators in here are recorded, but the tracer's choice: what they ask and cast says nothing of the model."""
-        before, self._own_account = self._own_account, True
+    def on_its_own_account(self) -> Iterator[list[str]]:
+        """Operators in here are recorded, but the tracer's choice: what they ask and cast says nothing of the model.
+
+        Yields what is asked for, as it is asked.
+        """
+        asked: list[str] = []
+        self._own_accounts.append(asked)
         try:
-            yield
+            yield asked
         finally:
-            self._own_account = before
+            self._own_accounts.pop()
 
     @contextmanager
     def outside(self) -> Iterator[None]:
@@ -128,6 +132,10 @@ class RecordingMode(TorchDispatchMode):
         if not any(key[0] == "OPS601" and key[2:] == where for key in self.findings):
             self.finding("OPS601", {"what": "cuda"}, where)
 
+    def autocast_off(self, dtype: torch.dtype) -> None:
+        """torch switched autocast off that the model asks for."""
+        self.finding("OPS651", {"dtype": dtype_name(dtype)}, self._locator.locate(sys._getframe(2)))
+
     def device_forgotten(self, factory: str) -> bool:
         """A factory without a device, in the user's own code, is meant for the model's device. A library's is meant
         for the CPU.
@@ -142,7 +150,7 @@ class RecordingMode(TorchDispatchMode):
 
     def finding(self, rule: str, facts: dict[str, str], where: tuple[str, int] | None) -> None:
         key = (rule, "|".join(facts.values()), *(where or ("", 0)))
-        if key not in self.findings and not self._own_account:
+        if key not in self.findings and not self._own_accounts:
             locations = (Location(*where, self.whereabouts.module_path.current),) if where else ()
             self.findings[key] = Finding(rule, facts, locations)
 
@@ -151,6 +159,9 @@ class RecordingMode(TorchDispatchMode):
         nothing new.
         """
         if self._sink is not None:
+            return
+        if self._own_accounts:
+            self._own_accounts[-1].append(what)
             return
         where = self._locator.locate(sys._getframe(1))
         if not any(rule == "OPS603" and (file, line) == (where or ("", 0)) for rule, _, file, line in self.findings):

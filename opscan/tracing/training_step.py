@@ -20,8 +20,20 @@ from opscan.workload import Optimizer
 _NOT_OPTIONS = ("self", "params")
 
 
+def check(chosen: Optimizer) -> None:
+    """Raises UsageError where this torch has no such optimizer, or it does not take the options."""
+    kind = optimizer_class(chosen)
+    try:
+        _made(kind, [nn.Parameter(torch.zeros(2, 2))], chosen)
+    except Exception as error:
+        raise UsageError(
+            f"--optimizer {chosen.name}: {kind.__name__} does not take these options: {in_short(error)}.",
+            f"It takes: {', '.join(_options_of(kind))}.",
+        ) from error
+
+
 def optimizer_class(chosen: Optimizer) -> type[torch.optim.Optimizer]:
-    """The class of a name, whose constructor takes the options. Raises UsageError."""
+    """The class of a name, whose constructor has the options. Raises UsageError."""
     classes = {
         name.lower(): kind
         for name, kind in vars(torch.optim).items()
@@ -33,7 +45,7 @@ def optimizer_class(chosen: Optimizer) -> type[torch.optim.Optimizer]:
             f"Choose one of: {', '.join(sorted(classes))}.",
         )
     kind = classes[chosen.name]
-    takes = [name for name in inspect.signature(kind).parameters if name not in _NOT_OPTIONS]
+    takes = _options_of(kind)
     for name, _ in chosen.options:
         if name not in takes:
             raise UsageError(
@@ -41,6 +53,14 @@ def optimizer_class(chosen: Optimizer) -> type[torch.optim.Optimizer]:
                 f"It takes: {', '.join(takes)}; and clip_grad_norm for all.",
             )
     return kind
+
+
+def _options_of(kind: type[torch.optim.Optimizer]) -> list[str]:
+    return [name for name in inspect.signature(kind).parameters if name not in _NOT_OPTIONS]
+
+
+def _made(kind: type[torch.optim.Optimizer], parameters: list[nn.Parameter], chosen: Optimizer) -> Any:
+    return kind(parameters, **{name: ast.literal_eval(literal) for name, literal in chosen.options})
 
 
 #: torch before 2.3 has a scaler for CUDA alone, which switches itself off elsewhere.
@@ -52,9 +72,10 @@ class Scaler(_Base):  # type: ignore[misc]
     about those of a training. A scale of one lets none overflow.
     """
 
-    def __init__(self, device: str) -> None:
+    def __init__(self, recorder: RecordingMode) -> None:
+        self._recorder = recorder
         if _Base is getattr(torch.amp, "GradScaler", None):
-            super().__init__(device, init_scale=1.0)
+            super().__init__(recorder.device.type, init_scale=1.0)
         else:
             super().__init__(enabled=False)
 
@@ -66,8 +87,9 @@ class Scaler(_Base):  # type: ignore[misc]
         )
 
     def _maybe_opt_step(self, optimizer: Any, optimizer_state: Any, *args: Any, **kwargs: Any) -> Any:
-        for found in optimizer_state["found_inf_per_device"].values():
-            found.item()  # as torch asks
+        with self._recorder.on_its_own_account():
+            for found in optimizer_state["found_inf_per_device"].values():
+                found.item()  # as torch asks
         return optimizer.step(*args, **kwargs)
 
 
@@ -86,18 +108,22 @@ class TrainingStep:
         taken, unseen = _taken(kind, trainable)
         if not taken:
             return unseen
-        try:
-            self._step(kind, taken)
-        except Exception as error:  # the optimizer is the trace's own choice, and no fault of the model's
-            return [*unseen, f"The optimizer step: {kind.__name__} does not take these gradients ({in_short(error)})."]
+        with self.recorder.on_its_own_account() as asked:
+            try:
+                self._step(kind, taken)
+            except Exception as error:  # the optimizer is the trace's own choice, and no fault of the model's
+                refused = f"{kind.__name__} does not take these gradients ({in_short(error)})"
+                return [*unseen, f"The optimizer step: {refused}."]
+        if asked:
+            unseen.append(
+                f"Other steps of the optimizer: {kind.__name__} asks for values, and one answer each was taken."
+            )
         return unseen
 
     def _step(self, kind: type[torch.optim.Optimizer], taken: list[nn.Parameter]) -> None:
-        options = {name: ast.literal_eval(literal) for name, literal in self.chosen.options}
-        optimizer: Any = kind(taken, **options)
+        optimizer = _made(kind, taken, self.chosen)
         if self.scaler is not None:
-            with self.recorder.on_its_own_account():
-                self.scaler.unscale_(optimizer)
+            self.scaler.unscale_(optimizer)
         if self.chosen.clip_grad_norm is not None:
             nn.utils.clip_grad_norm_(taken, self.chosen.clip_grad_norm)
         if isinstance(optimizer, torch.optim.LBFGS):
@@ -105,9 +131,8 @@ class TrainingStep:
         elif self.scaler is None:
             optimizer.step()
         else:
-            with self.recorder.on_its_own_account():
-                self.scaler.step(optimizer)
-                self.scaler.update()
+            self.scaler.step(optimizer)
+            self.scaler.update()
 
 
 def _taken(kind: type[torch.optim.Optimizer], trainable: list[nn.Parameter]) -> tuple[list[nn.Parameter], list[str]]:
@@ -118,6 +143,5 @@ def _taken(kind: type[torch.optim.Optimizer], trainable: list[nn.Parameter]) -> 
     left = len(trainable) - len(matrices)
     if not left:
         return matrices, []
-    return matrices, [
-        f"The optimizer step of {left} parameters: Muon takes matrices only, the others need another one."
-    ]
+    what = f"{left} among {len(trainable)} parameters"
+    return matrices, [f"The optimizer step of {what}: Muon takes matrices only, and others need another optimizer."]

@@ -24,20 +24,23 @@ def scanner(worker: Worker) -> Scanner:
 
 @pytest.fixture
 def trace(scanner: Scanner, tmp_path: Path) -> Trace:
-    """``trace(source, "1,3", train=False)``: the model of a file, torch imported, traced for torch_npu 2.13.0."""
+    """``trace(source, "1,3", train=False)``: the model of a file, torch imported, traced for torch_npu 2.13.0.
 
-    def run(source: str, *inputs: str, train: bool = False) -> Traced:
-        return scanner(tmp_path, source, inputs, train)
+    ``optimizer`` and ``amp`` as on the command line.
+    """
+
+    def run(source: str, *inputs: str, train: bool = False, **options: str) -> Traced:
+        return scanner(tmp_path, source, inputs, train, **options)
 
     return run
 
 
 @pytest.fixture
-def trace_for(worker: Worker, tmp_path: Path) -> Callable[[str], Trace]:
-    """The same for another release of torch_npu."""
+def trace_for(worker: Worker, tmp_path: Path) -> Callable[..., Trace]:
+    """The same for another release of torch_npu, or another chip."""
 
-    def choose(torch_npu: str) -> Trace:
-        scanner = Scanner(worker, release_of(torch_npu))
-        return lambda source, *inputs, train=False: scanner(tmp_path, source, inputs, train)
+    def choose(torch_npu: str, soc: str = "ascend910b") -> Trace:
+        scanner = Scanner(worker, release_of(torch_npu, soc))
+        return lambda source, *inputs, train=False, **options: scanner(tmp_path, source, inputs, train, **options)
 
     return choose

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from opscan.cli.workload_options import parse_workload
 from opscan.inventory import Finding, Inventory, OpCall
 from opscan.loading.inputs import InputSpec, parse_input, parse_input_shape
 from opscan.loading.reference import parse_reference
@@ -16,7 +17,6 @@ from opscan.scan import release_for
 from opscan.target import Target
 from opscan.worker.host import Worker
 from opscan.worker.protocol import Release, Scan
-from opscan.workload import Workload
 
 HEADER = """\
 import torch
@@ -81,13 +81,21 @@ class Scanner:
         self._release = release
 
     def __call__(
-        self, folder: Path, source: str, inputs: tuple[str, ...], train: bool = False, header: bool = True
+        self,
+        folder: Path,
+        source: str,
+        inputs: tuple[str, ...],
+        train: bool = False,
+        header: bool = True,
+        optimizer: str | None = None,
+        amp: str = "off",
     ) -> Traced:
         text = (HEADER if header else "") + textwrap.dedent(source)
         path = folder / "model.py"
         path.write_text(text)
         stages: list[str] = []
-        request = Scan(parse_reference(str(path)), tuple(map(_spec, inputs)), self._release, Workload(train))
+        workload = parse_workload(train, optimizer, amp)
+        request = Scan(parse_reference(str(path)), tuple(map(_spec, inputs)), self._release, workload)
         return Traced(self._worker.scan(request, stages.append).inventory, text, tuple(stages))
 
 
@@ -95,8 +103,8 @@ def _spec(text: str) -> InputSpec:
     return parse_input(text) if "=" in text else parse_input_shape(text)
 
 
-def release_of(torch_npu: str) -> Release:
-    return release_for(Matrix.load(Target(torch_npu, "9.1.0", "ascend910b")))
+def release_of(torch_npu: str, soc: str = "ascend910b") -> Release:
+    return release_for(Matrix.load(Target(torch_npu, "9.1.0", soc)))
 
 
 Trace = Callable[..., Traced]

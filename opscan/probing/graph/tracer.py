@@ -29,6 +29,7 @@ from opscan.probing.rehearsal.knowledge import Knowledge
 from opscan.probing.rehearsal.shadow import Shadow
 from opscan.probing.rehearsal.sizes import memory_budget
 from opscan.probing.simulator.runtime import SimulatedRuntime
+from opscan.tracing.asked_autocast import autocast_for
 from opscan.tracing.cuda_extensions.answering import Answering
 from opscan.tracing.cuda_extensions.calls import ends_at_extension
 from opscan.tracing.host import kernels_of_calls
@@ -155,11 +156,13 @@ class _Run:
             if self.options.workload.train:
                 self._train(compiled, args, kwargs)
                 return
-            with torch.no_grad():
+            with torch.no_grad(), autocast_for(self.options.workload.amp, self.recorder):
                 compiled(*args, **kwargs)
 
     def _train(self, compiled: Any, args: Any, kwargs: Any) -> None:
-        losses = [t for t in tensors_in(compiled(*args, **kwargs)) if t.requires_grad]
+        amp = self.options.workload.amp
+        with autocast_for(amp, self.recorder):
+            losses = [t for t in tensors_in(compiled(*args, **kwargs)) if t.requires_grad]
         if not losses:
             self.unseen.append("The backward pass: no result of the model requires a gradient.")
             return
@@ -167,7 +170,8 @@ class _Run:
         with self._apart():
             gradients = [torch.ones_like(t) for t in losses]
         torch.autograd.backward(losses, gradients)
-        self.unseen.append("The optimizer's step: it is no part of the graph, and runs operator by operator.")
+        step = "scaling of gradients and the optimizer's step" if amp == "fp16" else "optimizer's step"
+        self.unseen.append(f"The {step}: no part of the graph, it runs operator by operator.")
 
     @contextmanager
     def _apart(self) -> Iterator[None]:

@@ -27,6 +27,7 @@ from opscan.probing.rehearsal.shadow import Shadow
 from opscan.probing.rehearsal.sizes import memory_budget
 from opscan.probing.rehearsal.unseen_kernels import unseen_kernels_told
 from opscan.probing.simulator.runtime import SimulatedRuntime
+from opscan.tracing.asked_autocast import autocast_watched
 from opscan.tracing.cuda_extensions.answering import Answering
 from opscan.tracing.cuda_extensions.calls import ends_at_extension
 from opscan.tracing.execution import Execution
@@ -121,6 +122,7 @@ class _Run:
             stack.enter_context(self.recorder)
             stack.enter_context(threads_followed(self.recorder))
             stack.enter_context(redirected(self.recorder))
+            stack.enter_context(autocast_watched(self.recorder))
             stack.enter_context(self.answering.installed())
             stack.enter_context(unseen_kernels_told(self.recorder))
             stack.enter_context(printed_from_memory(self.device))

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from opscan.assessment import AssessedFinding, AssessedOp, Assessment
+from opscan.cli.workload_options import parse_workload
 from opscan.loading.reference import parse_reference
 from opscan.probing.environment import RehearsalEnvironment
 from opscan.probing.simulator.build import environment_variables
 from opscan.scan import ScanRequest, scan_with
 from opscan.worker.host import Engine, Worker
-from opscan.workload import Workload
 
 HEADER = """\
 import torch
@@ -72,19 +72,21 @@ class Rehearser:
         self._soc = soc
         self._worker: Worker | None = None
 
-    def __call__(self, folder: Path, source: str, train: bool = False) -> Rehearsed:
+    def __call__(
+        self, folder: Path, source: str, train: bool = False, optimizer: str | None = None, amp: str = "off"
+    ) -> Rehearsed:
         text = HEADER + textwrap.dedent(source)
         path = folder / "model.py"
         path.write_text(text, encoding="utf-8")
-        return Rehearsed(self.rehearse(path, train), text)
+        return Rehearsed(self.rehearse(path, train, optimizer, amp), text)
 
     def function(self, folder: Path, body: str, inputs: str = "torch.randn(4, 4)", train: bool = False) -> Rehearsed:
         """The model whose forward has this body."""
         indented = textwrap.indent(textwrap.dedent(body).strip("\n"), " " * 8)
         return self(folder, FUNCTION.format(body=indented, inputs=inputs), train)
 
-    def rehearse(self, path: Path, train: bool = False) -> Assessment:
-        workload = Workload(train)
+    def rehearse(self, path: Path, train: bool = False, optimizer: str | None = None, amp: str = "off") -> Assessment:
+        workload = parse_workload(train, optimizer, amp)
         request = ScanRequest(
             parse_reference(str(path)),
             torch_npu="2.13.0",
