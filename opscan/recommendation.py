@@ -145,7 +145,7 @@ def _against(result: RouteResult, eager: RouteResult | None) -> Iterator[Text]:
     summary, trace = result.summary, result.trace
     assert summary is not None
     if result.reason:
-        yield Text(result.reason, result.reason)
+        yield Text(result.reason, f"中途终止（{result.reason}）")
         return
     if result.blockers:
         yield _blockers(result)

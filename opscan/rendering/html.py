@@ -21,6 +21,7 @@ from opscan.inventory import Location, Phase
 from opscan.rendering import overview, page
 from opscan.rendering.inert import inert, inert_code
 from opscan.rendering.interface import LANGS, Lang, Messages, message_in
+from opscan.rendering.side_by_side import figures
 from opscan.rendering.strings import text
 from opscan.rendering.templates import read_source
 
@@ -66,6 +67,7 @@ def report_environment(messages: Messages | None) -> Environment:
     environment.filters.update(
         code=lambda source: escape(inert_code(source)),
         days=overview.days,
+        figures=figures,
         dtypes=overview.dtypes,
         error_size=overview.error_size,
         long_code=_has_long_lines,

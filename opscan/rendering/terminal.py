@@ -15,6 +15,7 @@ from opscan.rendering import overview
 from opscan.rendering.inert import inert, shorten
 from opscan.rendering.interface import Lang, Messages, message_in
 from opscan.rendering.screen import Screen
+from opscan.rendering.side_by_side import print_routes
 from opscan.rendering.strings import text
 
 #: Rows of each list. The report has all of them.
@@ -70,6 +71,7 @@ def print_summary(
     """
     screen = Screen(console)
     _print_headline(screen, assessment, lang)
+    print_routes(screen, assessment, lang)
     _print_ops(screen, assessment, lang, messages)
     _print_findings(screen, assessment, lang, messages)
     _print_substitutions(screen, assessment, lang)
