@@ -11,7 +11,7 @@ from opscan.matrix.data import matrix_roots
 from opscan.matrix.later import apis_of_later_releases
 from opscan.probing.environment import find
 from opscan.probing.simulator.build import environment_variables, runtime_for
-from opscan.target import Target
+from opscan.target import Route, Target
 from opscan.worker.host import Engine
 
 #: Where a real CANN is set up, torch_npu loads more of it by these, and blocks or queues launches: in a rehearsal the
@@ -49,15 +49,9 @@ def choose(asked: EngineChoice, target: Target, progress: Callable[[str], None])
                 "Leave --rehearse and --engine away: the model is exported to ONNX, and judged by tables.",
             )
         return Chosen(Engine(tracer="onnx"))
-    if target.route == "graph":
-        if asked == "virtual":
-            raise UsageError(
-                "The graph route has no virtual engine: torchair itself converts the model.",
-                "Leave --engine away, or look up one operator: opscan matrix query OPERATOR --dtype float32.",
-            )
-        asked = "rehearse"
+    virtual = virtual_engine(target.route)
     if asked == "virtual":
-        return Chosen(Engine())
+        return Chosen(virtual)
     environment = find(target.torch_npu)
     if environment is None:
         if asked == "rehearse":
@@ -66,16 +60,21 @@ def choose(asked: EngineChoice, target: Target, progress: Callable[[str], None])
                 f"Get it: opscan rehearse --setup {target.torch_npu} — or choose another with --torch-npu "
                 "(opscan rehearse --list shows what is at hand).",
             )
-        return Chosen(Engine())
+        return Chosen(virtual)
     try:
         lacking = apis_of_later_releases(matrix_roots(), target.cann, target.soc)
         runtime = runtime_for(environment.package, lacking=lacking, progress=progress)
     except OpscanError as error:
         if asked == "rehearse":
             raise
-        return Chosen(Engine(), error.message)
+        return Chosen(virtual, error.message)
     variables = environment_variables(runtime, target.soc, target.cann)
     if target.route == "graph":
         variables["TORCHDYNAMO_DISABLE"] = "0"
     tracer: Literal["dispatch", "graph"] = "graph" if target.route == "graph" else "dispatch"
     return Chosen(Engine("rehearse", str(environment.interpreter), variables, tracer=tracer, without=_OF_A_REAL_CANN))
+
+
+def virtual_engine(route: Route) -> Engine:
+    """The engine without torch_npu: in the graph route the graph that AOT autograd makes, judged by tables."""
+    return Engine(tracer="captured-graph" if route == "graph" else "dispatch")

@@ -91,13 +91,26 @@ def test_the_offline_route_is_exported_and_not_rehearsed(environment):
         choose("rehearse", offline, quiet)
 
 
-def test_the_graph_route_is_never_answered_by_the_virtual_device(monkeypatch: pytest.MonkeyPatch) -> None:
-    target = Target("2.13.0", "9.1.0", "ascend910b", "graph")
-    with pytest.raises(UsageError, match="no virtual engine"):
-        choose("virtual", target, lambda stage: None)
-    monkeypatch.setattr("opscan.engine.find", lambda release: None)
+GRAPH = Target("2.13.0", "9.1.0", "ascend310p", "graph")
+
+
+def test_the_graph_route_is_rehearsed_where_torch_npu_is_at_hand(environment):
+    chosen = choose("auto", GRAPH, quiet).engine
+    assert (chosen.name, chosen.tracer) == ("rehearse", "graph")
+    assert chosen.environment["TORCHDYNAMO_DISABLE"] == "0"
+
+
+def test_the_graph_route_is_captured_where_it_is_not_at_hand_or_not_wanted(environment, monkeypatch):
+    captured = Engine(tracer="captured-graph")
+    assert choose("virtual", GRAPH, quiet) == Chosen(captured)
+    monkeypatch.setattr(engine, "find", lambda release: None)
+    assert choose("auto", GRAPH, quiet) == Chosen(captured)
     with pytest.raises(UsageError, match="needs that release"):
-        choose("auto", target, lambda stage: None)
+        choose("rehearse", GRAPH, quiet)
+
+
+def test_the_graph_route_is_captured_without_a_compiler(no_compiler):
+    assert choose("auto", GRAPH, quiet) == Chosen(Engine(tracer="captured-graph"), "There is no C compiler.")
 
 
 def test_a_real_cann_is_kept_out_of_a_rehearsal(environment, monkeypatch):

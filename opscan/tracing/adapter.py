@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
+from torch._subclasses.functional_tensor import FunctionalTensor
 from torch.utils._pytree import tree_leaves
 
 from opscan.tracing.leaf import leaf
@@ -127,13 +128,13 @@ def _stock(func: Any) -> Callable[..., Any]:
 
 
 def _beside_real_tensors(func: Any, traced: Callable[..., Any]) -> Callable[..., Any]:
-    """``traced`` for the fake tensors of the trace. Real ones compute beside a trace on the CPU, and are no part of
-    it: they take stock torch's decomposition.
+    """``traced`` for the fake tensors of the trace, and those that AOT autograd wraps. Real ones compute beside a trace
+    on the CPU, and are no part of it: they take stock torch's decomposition.
     """
     stock = _stock(func)
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
-        is_traced = any(isinstance(t, FakeTensor) for t in tree_leaves((args, kwargs)))
+        is_traced = any(isinstance(t, (FakeTensor, FunctionalTensor)) for t in tree_leaves((args, kwargs)))
         return traced(*args, **kwargs) if is_traced else stock(*args, **kwargs)
 
     return kernel

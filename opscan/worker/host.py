@@ -35,15 +35,15 @@ class Engine:
     user's that it must not see (``without``).
 
     ``tracer``: ``dispatch``, or ``export``, ``fx`` and ``jit``, which capture the model before they run it; ``graph``
-    for what ``torch.compile`` with torchair makes of the model; ``onnx`` what torch's ONNX exporters make of it;
-    ``onnx-file`` lists ONNX files and needs no torch.
+    for what ``torch.compile`` with torchair makes of the model, ``captured-graph`` for the same without torch_npu;
+    ``onnx`` what torch's ONNX exporters make of it; ``onnx-file`` lists ONNX files and needs no torch.
     """
 
     name: EngineName = "virtual"
     interpreter: str = sys.executable
     environment: dict[str, str] = field(default_factory=dict)
     without: tuple[str, ...] = ()
-    tracer: Literal["dispatch", "export", "fx", "jit", "graph", "onnx", "onnx-file"] = "dispatch"
+    tracer: Literal["dispatch", "export", "fx", "jit", "graph", "captured-graph", "onnx", "onnx-file"] = "dispatch"
 
 
 class WorkerDied(OpscanError):

@@ -64,6 +64,10 @@ def _tracer(engine: str, name: str) -> Any:
         from opscan.probing.graph.tracer import GraphTracer
 
         return GraphTracer()
+    if name == "captured-graph":
+        from opscan.tracing.captured_graph import CapturedGraphTracer
+
+        return CapturedGraphTracer()
     if engine == "rehearse":
         from opscan.probing.rehearsal.tracer import RehearsalTracer
 
