@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
-from opscan.engine import EngineChoice, choose
+from opscan.engine import EngineChoice, choose, virtual_engine
 from opscan.errors import LoadError, MatrixError, ModelError, OpscanError, UsageError
 from opscan.inventory import Attempt, Inventory
 from opscan.target import Route, Target
@@ -133,13 +133,11 @@ def plan(tracer: TracerChoice, engine: EngineChoice, target: Target, progress: P
         return Plan((Link(Engine(tracer=tracer)),))
     chosen = choose(engine, target, progress)
     first = Link(chosen.engine)
-    before = (Attempt("dispatch", False, f"rehearse: {chosen.refused}"),) if chosen.refused else ()
-    if target.route != "eager":
-        return Plan((first,), before)
+    before = (Attempt(first.engine.tracer, False, f"rehearse: {chosen.refused}"),) if chosen.refused else ()
     links = [first]
     if first.is_rehearsal and engine == "auto":
-        links.append(Link(Engine()))
-    if tracer == "auto" and engine != "rehearse":
+        links.append(Link(virtual_engine(target.route)))
+    if tracer == "auto" and engine != "rehearse" and target.route == "eager":
         links += [Link(Engine(tracer=name), FALLBACK_LIMIT) for name in FALLBACKS]
     return Plan(tuple(links), before)
 
@@ -210,9 +208,11 @@ def _completeness(tried: Tried) -> tuple[bool, int]:
 
 def _is_the_end(kept: Tried) -> bool:
     """Whether no other tracer is asked: the inventory reaches the model's end; or it is that of a rehearsal that
-    computed all values and met what an NPU would, which no other tracer may hide."""
+    computed all values, or of one that compiled: what these met an NPU would, and no other tracer may hide it."""
     assert kept.scanned is not None
     trace = kept.scanned.inventory.trace
+    if kept.link.engine.tracer == "graph":
+        return True
     return not ended_early(kept.scanned.inventory) or (trace.engine == "rehearse" and trace.values == "computed")
 
 
