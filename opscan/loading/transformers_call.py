@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from opscan.loading.signature import parameters_of, required
+from opscan.loading.transformers_numbers import configured
+from opscan.text import Text
 
 
 @dataclass(slots=True)
@@ -25,6 +27,7 @@ class Call:
     parameters: tuple[str, ...] = field(init=False)
     required: tuple[str, ...] = field(init=False)
     made: dict[str, Any] = field(default_factory=dict)
+    notes: list[Text] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.configuration = self.model.config
@@ -42,6 +45,12 @@ class Call:
     def takes(self, name: str) -> bool:
         return name in self.parameters
 
+    def leave_out(self, names: Iterable[str], why: str) -> None:
+        """Do without these inputs, and say so."""
+        listed = ", ".join(name for name in names if self.made.get(name) is not None)
+        self.made.update(dict.fromkeys(names))
+        self.notes.append(Text(f"The call goes without {listed}: {why}.", f"调用中省略 {listed}：{why}。"))
+
     def arguments(self) -> dict[str, Any]:
         """All inputs, in the order of the parameters."""
         for name in self.wanted:
@@ -57,7 +66,7 @@ class Call:
             if value is not None:
                 found[name] = value
             elif parameter.default is parameter.empty and parameter.kind is parameter.POSITIONAL_OR_KEYWORD:
-                own = getattr(self.configuration, name, None)  # vision_feature_layer and its like
+                own = configured(self.configuration, name)  # vision_feature_layer and its like
                 if own is None:
                     return None
                 found[name] = own

@@ -13,6 +13,7 @@ from opscan.loading import transformers_sounds as sounds
 from opscan.loading import transformers_texts as texts
 from opscan.loading.signature import parameters_of, required
 from opscan.loading.transformers_call import Call
+from opscan.text import Text
 
 _Maker = Callable[[Call], Any]
 
@@ -79,12 +80,12 @@ _GIVEN = frozenset(
 )  # fmt: skip
 
 
-def inputs_for(model: Any) -> dict[str, Any]:
-    """Keyword arguments for one call; empty where nothing is known."""
+def inputs_for(model: Any) -> tuple[dict[str, Any], tuple[Text, ...]]:
+    """Keyword arguments for one call, none where nothing is known; and what was left out of it."""
     kind = str(getattr(model.config, "model_type", ""))
     own = particular.MAKERS.get(kind, {})
-    made = Call(model, {**_MAKERS, **own}, _wanted(model, own, particular.LEFT_OUT.get(kind, ()))).arguments()
-    return made or dict(getattr(model, "dummy_inputs", {}) or {})
+    call = Call(model, {**_MAKERS, **own}, _wanted(model, own, particular.LEFT_OUT.get(kind, ())))
+    return call.arguments() or dict(getattr(model, "dummy_inputs", {}) or {}), tuple(call.notes)
 
 
 def _wanted(model: Any, own: Mapping[str, _Maker], left_out: tuple[str, ...]) -> tuple[str, ...]:

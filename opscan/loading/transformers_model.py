@@ -34,9 +34,9 @@ def load(
         model = _known(transformers, path, values)
     model.train(train)
     notes = opened_tokens(model.config)
-    own = {} if any(spec.name is None for spec in inputs) else inputs_for(model)
+    own, left_out = ({}, ()) if any(spec.name is None for spec in inputs) else inputs_for(model)
     args, kwargs = offered.arguments(model, inputs, (), own, f"hf:{path.name}")
-    return LoadedModel(model, args, kwargs, (random_weights(None if inputs else own), *notes))
+    return LoadedModel(model, args, kwargs, (random_weights(None if inputs else own), *notes, *left_out))
 
 
 def _known(transformers: Any, path: Path, values: dict[str, Any]) -> Any:

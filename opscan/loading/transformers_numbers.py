@@ -42,6 +42,12 @@ class Numbers:
         return int(value), int(value)
 
 
+def configured(configuration: Any, name: str) -> Any:
+    """Whatever the configuration, or else one of its parts, has under this name; None where none has it."""
+    places = (configuration, *(part for _, part in _parts(configuration)))
+    return next((value for place in places if (value := getattr(place, name, None)) is not None), None)
+
+
 def special_tokens(configuration: Any) -> dict[str, int]:
     """Every token of its own meaning, by the name of its number (``pad_token_id``, ``image_token_index``)."""
     found: dict[str, int] = {}

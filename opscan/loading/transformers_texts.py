@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from opscan.loading.notes import in_one_line
 from opscan.loading.transformers_call import Call
 from opscan.loading.transformers_numbers import TEXT, Numbers, special_tokens
 from opscan.text import Text
@@ -115,33 +116,56 @@ def _places(
     if token is None:
         return
     before, after = ([special[n] for n in names if n in special][:1] for names in around)
-    # Gemma 3n pads what it heard to this number; elsewhere the model's own answer is more than a default says.
-    count = Numbers(call.configuration).integer(0, *_FEATURES_OF_SOUND) if method == "get_audio_features" else 0
-    count = count or _counted(call, method) or Numbers(call.configuration).integer(0, *configured)
-    yield from (*before, *[token] * count, *after)
+    count = _counted(call, method)
+    if method == "get_audio_features":  # Gemma 3n pads what it heard to this number
+        count = Numbers(call.configuration).integer(0, *_FEATURES_OF_SOUND) or count
+    if count is None:
+        return
+    yield from (*before, *[token] * (count or Numbers(call.configuration).integer(0, *configured)), *after)
 
 
-def _counted(call: Call, method: str) -> int:
-    """Features that the model makes of its inputs; 0 where it does not tell."""
+def _counted(call: Call, method: str) -> int | None:
+    """Features that the model makes of its inputs; 0 where it does not tell. None where they do not fit the text, as in
+    configurations of which only a part is given: the inputs are then left out of the call.
+    """
     for owner in (call.model, getattr(call.model, "model", None)):
         function = getattr(owner, method, None)
         arguments = call.of_the_same_name(function) if function is not None else None
-        if function is None or arguments is None:
+        if function is None or not arguments:
             continue
         try:
             with torch.no_grad():
-                return _rows(function(**arguments))
-        except Exception:  # the run itself will tell what is wrong
-            return 0
+                rows, width = _rows(function(**arguments))
+        except Exception as error:
+            call.leave_out(arguments, f"{method}() raises {in_one_line(error)}")
+            return None
+        wanted = _width(call.model)
+        if rows and wanted and width != wanted:
+            call.leave_out(arguments, f"their features have {width} numbers each, those of a token {wanted}")
+            return None
+        return rows
     return 0
 
 
-def _rows(features: Any) -> int:
-    """Tensors of one image each, or of one with all; other results behind them are of inner layers."""
+def _width(model: Any) -> int:
+    """Of a token's embedding; 0 where the model does not tell."""
+    try:
+        weight = model.get_input_embeddings().weight
+    except (AttributeError, NotImplementedError):
+        return 0
+    return int(weight.shape[-1])
+
+
+def _rows(features: Any) -> tuple[int, int]:
+    """How many features there are, and how many numbers each has: in one tensor, or in one for each image. What stands
+    behind a list of them is of inner layers.
+    """
     if isinstance(features, torch.Tensor):
-        return features.numel() // features.shape[-1]
-    if isinstance(features, (list, tuple)) and features:
-        if isinstance(features[0], (list, tuple)):
-            return _rows(features[0])
-        return sum(_rows(feature) for feature in features)
-    return 0
+        width = features.shape[-1]
+        return features.numel() // width, width
+    if not isinstance(features, (list, tuple)) or not features:
+        return 0, 0
+    if isinstance(features[0], (list, tuple)):
+        return _rows(features[0])
+    found = [_rows(feature) for feature in features]
+    return sum(rows for rows, _ in found), found[0][1]

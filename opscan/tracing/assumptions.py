@@ -40,9 +40,15 @@ class Assumptions:
 
     def __init__(self, locator: SourceLocator, flips: frozenset[_Line] = frozenset()) -> None:
         self.last: _Line | None = None
+        self.unknown_read = False  # zeros were given where a model read the values of a tensor
         self._locator = locator
         self._flips = flips
         self._asked: dict[_Line, int] = {}
+
+    @property
+    def made(self) -> bool:
+        """Whether some answer was no more than an assumption."""
+        return self.last is not None or self.unknown_read
 
     # --- answers ----------------------------------------------------------------------------------------------
 

@@ -49,6 +49,7 @@ class Recorder(RecordingMode):
                 self.assumed(what, "the sample input's own value")
             return values.detached(held.value)
         self.assumed(what, "zeros")
+        self._assumptions.unknown_read = True
         return values.zeros_for(tensor)
 
     def shapeless(self, func: Any) -> None:

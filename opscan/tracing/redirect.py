@@ -108,6 +108,8 @@ def _copying_factory(name: str, factory: Callable[..., Any], observer: Observer)
 
     @functools.wraps(factory)
     def create(*args: Any, **kwargs: Any) -> Any:
+        if args and isinstance(args[0], (list, tuple)):
+            args = (_plain(args[0]), *args[1:])
         data = args[0] if args else kwargs.get("data", kwargs.get("obj"))
         if isinstance(data, torch.Tensor) and kwargs.get("device") is None:
             return factory(*args, **kwargs)
@@ -121,6 +123,13 @@ def _copying_factory(name: str, factory: Callable[..., Any], observer: Observer)
         return made
 
     return create
+
+
+def _plain(data: Any) -> Any:
+    """Scalar tensors inside a list as numbers, each of them read: torch takes their values below the dispatch modes."""
+    if isinstance(data, (list, tuple)):
+        return [_plain(part) for part in data]
+    return data.item() if isinstance(data, FakeTensor) and data.dim() == 0 else data
 
 
 def _device_for(name: str, kwargs: dict[str, Any], observer: Observer) -> Any:

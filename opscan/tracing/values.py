@@ -13,8 +13,10 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_map
 
-#: Elements. Larger tensors are never carried: position tables and masks of usual lengths fit.
+#: Elements. Larger tensors are never carried: position tables and masks of usual lengths fit. Masks may be larger: those
+#: that say which elements of a text's embeddings an image takes are as large as the embeddings.
 LIMIT = 1 << 16
+_MASK_LIMIT = 1 << 25
 
 _NAME = "_opscan_known"
 
@@ -40,8 +42,12 @@ class Known:
 
 def attach(fake: torch.Tensor, value: torch.Tensor, constant: bool) -> None:
     """Say what a fake tensor holds."""
-    if value.numel() <= LIMIT and value.layout is torch.strided and value.device.type == "cpu":
+    if _is_small(value) and value.layout is torch.strided and value.device.type == "cpu":
         setattr(fake, _NAME, Known(value, Storage(constant)))
+
+
+def _is_small(tensor: torch.Tensor) -> bool:
+    return tensor.numel() <= (_MASK_LIMIT if tensor.dtype is torch.bool else LIMIT)
 
 
 def computing() -> Any:
@@ -122,7 +128,7 @@ def _computable(func: Any, outputs: list[torch.Tensor]) -> bool:
         return False
     if func.namespace != "aten" or not (outputs or func._schema.is_mutable):
         return False
-    return all(t.numel() <= LIMIT for t in outputs)
+    return all(_is_small(t) for t in outputs)
 
 
 def _written(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[torch.Tensor]:
