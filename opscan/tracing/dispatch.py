@@ -36,6 +36,7 @@ from opscan.tracing.foreach import chosen_as_on
 from opscan.tracing.host import composite_key, kernels_of_calls
 from opscan.tracing.interface import Recipe, TraceOptions
 from opscan.tracing.lazy_modules import lazy_modules_on
+from opscan.tracing.npu_operators import install_operators
 from opscan.tracing.process_state import restored
 from opscan.tracing.python_values import answered
 from opscan.tracing.recorder import Recorder
@@ -145,6 +146,7 @@ class _Run:
         with ExitStack() as stack:
             library = install(self.recorder, self.options.registered, self.options.differentiable)
             stack.callback(library._destroy)
+            stack.callback(install_operators(self.recorder)._destroy)
             stack.enter_context(restored())
             if self.device.type != "cpu":
                 stack.enter_context(autocasting(self.device, self.options.autocast, self.options.bfloat16))

@@ -147,14 +147,14 @@ def test_loading_errors_pass_through(trace: Trace) -> None:
         trace("x = 1", "1,8")
 
 
-def test_a_kernel_of_torch_npus_own_ends_the_trace(trace: Trace) -> None:
-    for call in ("torch_npu.npu_rms_norm(x, x)[0]", "torch.ops.npu.npu_rms_norm(x, x)[0]"):
+def test_an_unknown_kernel_of_torch_npus_own_ends_the_trace(trace: Trace) -> None:
+    for call in ("torch_npu.npu_moe_init_routing(x, x)[0]", "torch.ops.npu.npu_moe_init_routing(x, x)[0]"):
         found = trace(
             f"import torch_npu\ndef build_model():\n    return run\ndef run(x):\n    x = x.sin()\n    return {call}",
             "1,8",
         )
         assert found.names() == ["aten::sin"]
-        assert "npu_rms_norm" in (found.inventory.trace.attempts[0].reason or "")
+        assert "npu_moe_init_routing" in (found.inventory.trace.attempts[0].reason or "")
 
 
 # --- what a run leaves behind ---------------------------------------------------------------------------------
