@@ -6,7 +6,6 @@ What ``torch_npu.contrib.transfer_to_npu`` does at run time, done here for a tra
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any, Protocol
 
@@ -15,6 +14,7 @@ from torch import nn
 from torch.nn import parameter
 from torch.utils._device import DeviceContext
 
+from opscan.tracing.cuda_streams import patch_streams
 from opscan.tracing.patches import Patches
 
 
@@ -41,7 +41,7 @@ def patch_cuda(patches: Patches, observer: CudaObserver) -> None:
     _patch_questions(patches, observer)
     _patch_moves(patches, observer)
     _patch_defaults(patches, observer)
-    _patch_streams(patches, observer)
+    patch_streams(patches, observer)
     _patch_autocast(patches, observer)
 
 
@@ -136,7 +136,7 @@ def _patch_moves(patches: Patches, observer: CudaObserver) -> None:
         patches.set(lazy, "_allowed_methods", [*lazy._allowed_methods, tensor.to, tensor.cuda])
     patches.set(tensor, "type", _to_type(tensor.type, observer))
     for name in _LEGACY:
-        patches.set(torch.cuda, name, _legacy_constructor(name, observer))
+        patches.set(torch.cuda, name, _legacy_type(name, observer))
     patches.set(torch, "load", _with_device("torch.load", torch.load, observer, "map_location"))
     patches.set(torch, "Generator", _generator_class(observer))
     # One device: there is nothing to scatter, and the function that would do it is not in every build of torch.
@@ -187,13 +187,25 @@ def _dtype_of(legacy: str) -> torch.dtype:
     return found
 
 
-def _legacy_constructor(name: str, observer: CudaObserver) -> Callable[..., Any]:
-    def construct(*args: Any) -> torch.Tensor:
+class _LegacyType(type):
+    """``torch.cuda.FloatTensor`` and its like are called, stand in annotations, and are asked with ``isinstance``."""
+
+    dtype: torch.dtype
+    device: torch.device
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        if not isinstance(instance, torch.Tensor):
+            return False
+        return instance.dtype == cls.dtype and instance.device.type == cls.device.type
+
+
+def _legacy_type(name: str, observer: CudaObserver) -> type:
+    def construct(cls: type, *args: Any) -> torch.Tensor:
         observer.cuda_named(f"torch.cuda.{name}")
         made: torch.Tensor = getattr(torch, name)(*args)
         return made.to(observer.device)
 
-    return construct
+    return _LegacyType(name, (), {"__new__": construct, "dtype": _dtype_of(name), "device": observer.device})
 
 
 def _generator_class(observer: CudaObserver) -> type:
@@ -239,63 +251,7 @@ def _patch_defaults(patches: Patches, observer: CudaObserver) -> None:
     patches.set(torch, "set_default_tensor_type", set_default_tensor_type)
 
 
-# --- streams, events, mixed precision -------------------------------------------------------------------------
-
-
-class Stream:
-    """A stream on which everything is done already."""
-
-    device = torch.device("cpu")
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
-    def __enter__(self) -> Stream:
-        return self
-
-    def __exit__(self, *exception: object) -> None: ...
-    def synchronize(self) -> None: ...
-    def wait_stream(self, stream: Any) -> None: ...
-    def wait_event(self, event: Any) -> None: ...
-    def record_event(self, event: Any = None) -> Any:
-        return event or Event()
-
-    def query(self) -> bool:
-        return True
-
-
-class Event:
-    """An event that has happened."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
-    def record(self, stream: Any = None) -> None: ...
-    def wait(self, stream: Any = None) -> None: ...
-    def synchronize(self) -> None: ...
-    def query(self) -> bool:
-        return True
-
-    def elapsed_time(self, other: Any) -> float:
-        return 0.0
-
-
-def _patch_streams(patches: Patches, observer: CudaObserver) -> None:
-    def reported(name: str, make: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*args: Any, **kwargs: Any) -> Any:
-            if not observer.is_torch_calling():
-                observer.cuda_named(f"torch.cuda.{name}")
-            return make()
-
-        return call
-
-    for name, make in (
-        ("Stream", Stream),
-        ("Event", Event),
-        ("current_stream", Stream),
-        ("default_stream", Stream),
-        ("stream", nullcontext),
-        ("device", nullcontext),
-        ("device_of", nullcontext),
-    ):
-        patches.set(torch.cuda, name, reported(name, make))
-    patches.set(torch.Tensor, "record_stream", lambda self, stream: None)
+# --- mixed precision ------------------------------------------------------------------------------------------
 
 
 def _patch_autocast(patches: Patches, observer: CudaObserver) -> None:

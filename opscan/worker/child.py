@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 from contextlib import suppress
 
 
@@ -32,6 +33,9 @@ def main() -> None:
         serve(requests, replies, *sys.argv[1:])
     except BrokenPipeError:  # the parent is gone
         code = 1
+    except BaseException:
+        code = 1
+        traceback.print_exc()
     finally:
         with suppress(Exception):  # a model may have closed or replaced them
             sys.stdout.flush()

@@ -67,6 +67,24 @@ def test_cuda_in_forward(trace: Trace, statement: str) -> None:
     assert found.complete
 
 
+def test_classes_of_cuda_stay_classes(trace: Trace) -> None:
+    found = trace(
+        """
+        class Own(torch.cuda.Stream):
+            pass
+
+        class M(nn.Module):
+            def forward(self, x, stream: torch.cuda.Stream | None = None, event: torch.cuda.Event | None = None):
+                assert isinstance(torch.cuda.current_stream(), torch.cuda.Stream)
+                assert isinstance(Own(), torch.cuda.Stream)
+                assert not isinstance(x, torch.cuda.HalfTensor)
+                return x.sin() if isinstance(x, torch.cuda.FloatTensor) else x.cos()
+        """,
+        "1,8",
+    )
+    assert found.names() == ["aten::sin"]
+
+
 @pytest.mark.parametrize(
     "block",
     [
