@@ -232,10 +232,54 @@ class RouteComparison:
 
 
 @dataclass(frozen=True, slots=True)
+class CheckedTracer:
+    """One tracer of a cross-check. ``name``: as ``--tracer`` has it, or ``rehearse``. ``ok``: it reached the model's
+    end; ``reason`` says why not. ``ops`` counts different operators in different phases, ``calls`` executions; both are
+    None without an inventory. ``shown``: the report is about its inventory."""
+
+    name: str
+    ok: bool
+    shown: bool
+    complete: bool = False
+    ops: int | None = None
+    calls: int | None = None
+    reason: str | None = None
+
+
+#: Why tracers differ about an operator, where it can be told. ``ended``: only those that ended early do. ``rehearsal``:
+#: only the rehearsal does, whose torch_npu has kernels of its own. ``view``: no kernel runs for it. ``form``: together
+#: with its other forms (in place, other overloads) it is called as often. ``constant``: it has no tensor arguments, so
+#: that a captured graph holds its result.
+Cause = Literal["ended", "rehearsal", "view", "form", "constant"]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """An operator that tracers of a cross-check count differently. ``counts`` are executions by the tracers' names, of
+    those that looked at the phase. ``verdict`` is the worst of its entries in the report, else of a tracer that saw
+    it."""
+
+    name: str
+    phase: Phase
+    counts: dict[str, int]
+    verdict: Verdict
+    cause: Cause | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CrossCheck:
+    """Several tracers on one model. ``agreed``: operators that all inventories count alike."""
+
+    tracers: tuple[CheckedTracer, ...]
+    differences: tuple[Difference, ...] = ()
+    agreed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Assessment:
     """The whole result. ``warnings`` are about the target itself (an undocumented pair of releases, for instance);
     ``warnings_zh`` are the same in Chinese, in the same order. ``routes`` are all routes side by side, where that was
-    asked for; the rest is then about the one that ``target`` names.
+    asked for; the rest is then about the one that ``target`` names. ``cross_check``: where other tracers were asked.
     """
 
     schema: int
@@ -251,3 +295,4 @@ class Assessment:
     warnings: tuple[str, ...] = ()
     warnings_zh: tuple[str, ...] = ()
     routes: RouteComparison | None = None
+    cross_check: CrossCheck | None = None

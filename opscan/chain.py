@@ -27,6 +27,9 @@ FALLBACKS: tuple[Literal["export", "jit", "fx"], ...] = ("export", "jit", "fx")
 #: Seconds for a tracer that another one's failure called for.
 FALLBACK_LIMIT = 300.0
 
+#: The same for a rehearsal in a cross-check: it may compute what the model computes.
+REHEARSAL_LIMIT = 900.0
+
 #: Errors that no other tracer would be spared.
 _FINAL = (LoadError, ModelError, MatrixError, UsageError)
 
@@ -47,6 +50,11 @@ class Link:
     @property
     def is_rehearsal(self) -> bool:
         return self.engine.name == "rehearse"
+
+    @property
+    def name(self) -> str:
+        """The tracer's, or ``rehearse``, which is the dispatch tracer on the real adapter."""
+        return "rehearse" if self.is_rehearsal else self.engine.tracer
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +107,13 @@ class Checks:
         return self._worker.check(request)
 
 
-def check(tracer: TracerChoice, route: Route, engine: EngineChoice) -> None:
-    """Raises UsageError where a tracer does not go with a route or an engine."""
+def check(tracer: TracerChoice, route: Route, engine: EngineChoice, cross_check: bool = False) -> None:
+    """Raises UsageError where a tracer does not go with a route or an engine, or a cross-check with a route."""
+    if cross_check and route != "eager":
+        raise UsageError(
+            f"--cross-check does not go with the {route} route, which has one tracer.",
+            "Leave --cross-check away, or scan with --route eager.",
+        )
     if tracer == "auto":
         return
     if route == "offline" and tracer != "onnx":
@@ -169,6 +182,25 @@ def follow(plan: Plan, ask: Ask, progress: Progress, stack: ExitStack) -> Follow
     attempts = [attempt for one in tried if one is not kept for attempt in _attempts(one, kept)]
     scanned = _with_attempts(kept.scanned, (*plan.before, *attempts))
     return Followed(scanned, kept.link, kept_worker, tuple(tried))
+
+
+def ask_all(followed: Followed, engine: EngineChoice, target: Target, ask: Ask, progress: Progress) -> list[Tried]:
+    """What every tracer of the eager route comes to, the rehearsal first where an environment for it is at hand and
+    ``engine`` does not rule it out. Those that were asked before are not asked again.
+    """
+    links = [Link(Engine(), FALLBACK_LIMIT), *(Link(Engine(tracer=name), FALLBACK_LIMIT) for name in FALLBACKS)]
+    chosen = choose(engine, target, progress).engine
+    if chosen.name == "rehearse":
+        links.insert(0, Link(chosen, REHEARSAL_LIMIT))
+    before = {tried.link.name: tried for tried in followed.tried}
+    found = []
+    for link in links:
+        if link.name in before:
+            found.append(before[link.name])
+            continue
+        with ExitStack() as own:
+            found.append(try_link(link, ask, lambda stage: progress(f"cross-check: {stage}"), own)[0])
+    return found
 
 
 def try_link(link: Link, ask: Ask, progress: Progress, stack: ExitStack) -> tuple[Tried, Worker]:

@@ -9,10 +9,11 @@ from functools import cache
 
 from opscan.assess import Judged, assemble, judge_calls
 from opscan.assessment import Assessment, FailOn, Substitution
-from opscan.chain import Checks, TracerChoice, follow, plan
+from opscan.chain import Checks, TracerChoice, Tried, ask_all, follow, plan
+from opscan.cross_check import Outcome, compare
 from opscan.engine import EngineChoice
 from opscan.errors import OpscanError
-from opscan.inventory import Attempt, OpCall
+from opscan.inventory import Attempt, Finding, OpCall
 from opscan.loading.inputs import Input
 from opscan.loading.onnx_reference import OnnxFileReference
 from opscan.loading.reference import Reference
@@ -46,6 +47,7 @@ class ScanRequest:
     probe: ProbeChoice = "off"
     route: Route = "eager"
     tracer: TracerChoice = "auto"
+    cross_check: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,10 @@ def scan(request: ScanRequest, progress: Callable[[str], None]) -> Assessment:
     with ExitStack() as stack:
         followed = follow(tracers, ask, progress, stack)
         checks = stack.enter_context(Checks(followed.worker))
-        return _assess(request, ground(), followed.scanned, checks, progress)
+        outcomes: tuple[Outcome, ...] = ()
+        if request.cross_check and target.route == "eager":
+            outcomes = tuple(map(_outcome, ask_all(followed, request.engine, target, ask, progress)))
+        return _assess(request, ground(), followed.scanned, checks, progress, outcomes)
 
 
 def scan_onnx(reference: OnnxFileReference, request: OnnxRequest, progress: Callable[[str], None]) -> Assessment:
@@ -125,8 +130,9 @@ def _assess(
     scanned: Scanned,
     checks: Worker | Checks,
     progress: Callable[[str], None],
+    outcomes: tuple[Outcome, ...] = (),
 ) -> Assessment:
-    """Measure and judge an inventory, and look for replacements."""
+    """Measure and judge an inventory, look for replacements, and compare it with those of other tracers."""
     inventory, matrix = scanned.inventory, ground.matrix
     # An ONNX node is no call that an NPU could be asked for on its own.
     probe = "off" if request.route == "offline" else request.probe
@@ -138,9 +144,19 @@ def _assess(
     progress("judging operators")
     judged = judge_calls(inventory, matrix, measurements.by_key)
     substitutions = _Substitutions(checks, matrix, ground.release, progress).find(judged)
-    return assemble(
+    compared = None
+    if outcomes:
+        compared = compare(outcomes, inventory.trace, lambda other: judge_calls(other, matrix, measurements.by_key))
+        inventory = replace(inventory, findings=(*inventory.findings, *compared.findings))
+    assessment = assemble(
         inventory, matrix, judged, substitutions, request.fail_on, ground.warnings + scanned.notes + measurements.notes
     )
+    return replace(assessment, cross_check=compared.cross_check) if compared else assessment
+
+
+def _outcome(tried: Tried) -> Outcome:
+    inventory = tried.scanned.inventory if tried.scanned else None
+    return Outcome(tried.link.name, inventory, tried.error.message if tried.error else "")
 
 
 def release_for(matrix: Matrix) -> Release:

@@ -81,7 +81,7 @@ def run(arguments: ScanArguments) -> int:
     default = "offline" if tracer == "onnx" else "eager"
     asked = choice("--route", arguments.route or default, (*get_args(Route), "all"))
     route = "eager" if asked == "all" else asked
-    check(tracer, route, engine)  # type: ignore[arg-type]
+    check(tracer, route, engine, arguments.cross_check)  # type: ignore[arg-type]
     request = ScanRequest(
         parse_reference(arguments.model, tuple(map(parse_argument, arguments.arguments)), arguments.trust),
         tuple(map(parse_input_shape, arguments.input_shape)) + tuple(map(parse_input, arguments.input)),
@@ -94,6 +94,7 @@ def run(arguments: ScanArguments) -> int:
         probe,  # type: ignore[arg-type]
         route,  # type: ignore[arg-type]
         tracer,  # type: ignore[arg-type]
+        arguments.cross_check,
     )
     for path in _outputs(arguments):
         check_writable(path)
