@@ -20,13 +20,14 @@ from opscan.loading.reference import Reference
 from opscan.matrix.query import Matrix
 from opscan.matrix.releases import installed_torch, resolve_target
 from opscan.measure import ProbeChoice, measure
+from opscan.sizes.asked import marked
 from opscan.substitution import registry
 from opscan.substitution.interface import CheckResult, Match
 from opscan.target import Route, Target
 from opscan.text import Text
 from opscan.worker.host import Engine, Worker
 from opscan.worker.protocol import Check, Checked, Release, Scan, Scanned, ScanOnnx
-from opscan.workload import INFERENCE, Workload
+from opscan.workload import INFERENCE, DynamicInput, Workload
 
 #: Verdicts for which a replacement is looked for: refused dtypes, and dtypes that only the AI CPU computes.
 _REPLACEABLE = ("OPS104", "OPS106", "OPS107", "OPS202")
@@ -58,6 +59,7 @@ class OnnxRequest:
     cann: str | None = None
     soc: str | None = None
     fail_on: FailOn = "unsupported"
+    dynamic: tuple[DynamicInput, ...] = ()
 
 
 def scan(request: ScanRequest, progress: Callable[[str], None]) -> Assessment:
@@ -84,6 +86,10 @@ def scan_onnx(reference: OnnxFileReference, request: OnnxRequest, progress: Call
     matrix = Matrix.load(target)
     with Worker(Engine(tracer="onnx-file")) as worker:
         inventory = worker.scan(ScanOnnx(reference), progress).inventory
+    if request.dynamic:
+        inputs, fixed = marked(inventory.inputs, request.dynamic)
+        told = (Finding("OPS669", {"sizes": ", ".join(fixed)}),) if fixed else ()
+        inventory = replace(inventory, inputs=inputs, findings=(*inventory.findings, *told))
     progress("judging operators")
     return assemble(inventory, matrix, judge_calls(inventory, matrix), {}, request.fail_on, warnings)
 

@@ -24,6 +24,7 @@ def assess_file(
     reference: OnnxFileReference, arguments: ScanArguments, fail_on: FailOn, progress: Callable[[str], None]
 ) -> Assessment:
     """Raises UsageError for options that are about running a model: a file is read, not run."""
+    from opscan.loading.dynamic_sizes import parse_dynamic
     from opscan.scan import OnnxRequest, scan_onnx
 
     given = {
@@ -44,7 +45,8 @@ def assess_file(
             f"{meant[0]} does not go with an ONNX file: it is read, not run, and judged for the offline route.",
             "Leave the option away, or scan the Python file that builds the model.",
         )
-    request = OnnxRequest(arguments.torch_npu, arguments.cann, arguments.soc, fail_on)
+    dynamic = tuple(map(parse_dynamic, arguments.dynamic))
+    request = OnnxRequest(arguments.torch_npu, arguments.cann, arguments.soc, fail_on, dynamic)
     assessment = scan_onnx(reference, request, progress)
     if arguments.route != "all":
         return assessment

@@ -214,6 +214,7 @@ def _print_result(screen: Screen, assessment: Assessment, lang: Lang, outputs: S
         *((text("terminal.not_seen", lang), unseen, "yellow") for unseen in assessment.trace.unseen),
         (text("terminal.coverage", lang), _coverage(assessment, lang), ""),
         (text("terminal.trace", lang), _trace(assessment, lang), ""),
+        *((text("terminal.sizes", lang), tried, "") for tried in assessment.trace.sizes),
         (text("terminal.effort", lang), _effort(assessment, lang), ""),
         (text("terminal.gate", lang), _gate(assessment, lang), "green" if assessment.gate.passed else "bold red"),
         *((text("terminal.report", lang), output, "bold") for output in outputs),

@@ -63,6 +63,8 @@ from opscan.rules import (
     ops666_unfilled_blocks,
     ops667_atc_gears,
     ops668_filling_sizes,
+    ops669_size_in_export,
+    ops671_module_not_run,
 )
 from opscan.rules.interface import Rule
 
@@ -127,5 +129,7 @@ RULES: Mapping[str, Rule] = {
         ops666_unfilled_blocks,
         ops667_atc_gears,
         ops668_filling_sizes,
+        ops669_size_in_export,
+        ops671_module_not_run,
     )
 }

@@ -22,9 +22,7 @@ def gear_options(inputs: tuple[VaryingInput, ...], varying: tuple[Varying, ...])
     sizes are not known, their names stand in angle brackets."""
     shapes = ";".join(f"{each.name}:{','.join(map(_open, each.shape))}" for each in inputs)
     places = [dim for each in inputs for dim in each.shape if isinstance(dim, str)]
-    profiles = [[str(sizes[name]) for name in places] for sizes in combined(varying)] or [
-        [f"<{n}>" for n in places]
-    ] * 2
+    profiles = [[sizes[name] for name in places] for sizes in combined(varying)]
     if _is_batch(inputs):
         listed = ",".join(profile[0] for profile in profiles)
         return f'--input_shape="{shapes}" --dynamic_batch_size="{listed}"'

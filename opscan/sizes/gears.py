@@ -89,11 +89,12 @@ def _symbols(inputs: tuple[VaryingInput, ...]) -> dict[str, tuple[int, tuple[int
     return found
 
 
-def combined(varying: tuple[Varying, ...]) -> list[dict[str, int]]:
-    """Sizes of every symbol: all combinations where they are few, else the smallest of all, the next of all, and so on.
-    None where a symbol has no gears."""
-    names = [each.name for each in varying]
-    if prod(len(each.gears) for each in varying) <= _COMBINED:
-        return [dict(zip(names, sizes, strict=True)) for sizes in product(*(each.gears for each in varying))]
-    steps = max(len(each.gears) for each in varying)
-    return [{each.name: each.gears[min(step, len(each.gears) - 1)] for each in varying} for step in range(steps)]
+def combined(varying: tuple[Varying, ...]) -> list[dict[str, str]]:
+    """Sizes of every symbol, written out: all combinations where they are few, else the smallest of all, the next of
+    all, and so on. A symbol without gears stands by its name in angle brackets."""
+    sizes = {each.name: [str(gear) for gear in each.gears] or [f"<{each.name}>"] for each in varying}
+    if prod(map(len, sizes.values())) <= _COMBINED:
+        found = [dict(zip(sizes, combination, strict=True)) for combination in product(*sizes.values())]
+        return found if len(found) > 1 else found * 2
+    steps = max(map(len, sizes.values()))
+    return [{name: own[min(step, len(own) - 1)] for name, own in sizes.items()} for step in range(steps)]

@@ -9,7 +9,7 @@ from pathlib import Path
 import onnx
 
 from opscan.inventory import Attempt, Finding, Inventory, Location, OpCall, Trace
-from opscan.tracing.onnx_graph import STANDARD, calls_of, open_inputs, opsets_of
+from opscan.tracing.onnx_graph import STANDARD, calls_of, inputs_of, open_inputs, opsets_of
 from opscan.tracing.onnx_isolated import Unanswered, isolated
 
 #: The newest opset of the standard domain that ATC reads.
@@ -55,7 +55,8 @@ def inventory_of(
         unseen=(*notes, *listed.unseen),
         attempts=(Attempt("onnx", True),),
     )
-    return Inventory(reference, parameters, trace, listed.calls, tuple(listed.findings))
+    inputs = inputs_of(model.graph)
+    return Inventory(reference, parameters, trace, listed.calls, tuple(listed.findings), inputs=inputs)
 
 
 def list_model(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import onnx
 
-from opscan.inventory import OpCall, TensorSpec
+from opscan.inventory import OpCall, TensorSpec, VaryingInput
 from opscan.tracing.onnx_metadata import location_of, origin_of
 from opscan.tracing.onnx_types import ANY_SHAPE, UNKNOWN, dtype_of, open_dims, spec_of_tensor, spec_of_type
 
@@ -53,8 +53,26 @@ def calls_of(model: onnx.ModelProto, file: str, root: Path | None = None) -> tup
 
 def open_inputs(graph: onnx.GraphProto) -> list[str]:
     """Inputs of the model, other than its weights, whose shape is not fixed: ``x[batch, 3, 224, 224]``."""
+    return open_dims(_inputs(graph))
+
+
+def inputs_of(graph: onnx.GraphProto) -> tuple[VaryingInput, ...]:
+    """Inputs of the model, other than its weights. Sizes without a name get one: ``x.0``."""
+    return tuple(
+        VaryingInput(
+            name,
+            spec.dtype,
+            tuple(f"{name}.{i}" if dim == "?" else dim for i, dim in enumerate(spec.shape)),
+            tuple(dim if isinstance(dim, int) else 0 for dim in spec.shape),
+        )
+        for name, spec in _inputs(graph)
+        if spec.shape != ANY_SHAPE
+    )
+
+
+def _inputs(graph: onnx.GraphProto) -> Iterator[tuple[str, TensorSpec]]:
     weights = {tensor.name for tensor in graph.initializer}
-    return open_dims((value.name, spec_of_type(value.type)) for value in graph.input if value.name not in weights)
+    return ((value.name, spec_of_type(value.type)) for value in graph.input if value.name not in weights)
 
 
 class _Walk:

@@ -46,6 +46,23 @@ def test_open_sizes_are_told_with_what_to_do(opscan: Opscan, folder: Path) -> No
     assert "--dynamic_batch_size" in page
 
 
+def test_gears_are_proposed_for_the_inputs_of_the_file(opscan: Opscan, folder: Path) -> None:
+    made = model(node("Relu", "x", "y"), inputs=(value("x", ("N", 3, 224, 224)),))
+    (folder / "model.onnx").write_bytes(made.SerializeToString())
+    ended = opscan("model.onnx", *TARGET, "--dynamic", "x:0=1..64")
+    said = " ".join(ended.out.split())
+    assert '--input_shape="x:-1,3,224,224" --dynamic_batch_size="1,4,16,64"' in said
+    assert '--input_shape="x:1~64,3,224,224"' in said
+
+
+def test_a_dimension_that_the_file_does_not_have_is_refused(opscan: Opscan, folder: Path) -> None:
+    made = model(node("Relu", "x", "y"), inputs=(value("x", ("N", 3)),))
+    (folder / "model.onnx").write_bytes(made.SerializeToString())
+    ended = opscan("model.onnx", *TARGET, "--dynamic", "x:5")
+    assert ended.code == 2
+    assert "x has 2 dimensions" in ended.err
+
+
 def test_names_that_would_act_are_shown(opscan: Opscan, folder: Path) -> None:
     odd = "<script>alert(1)</script>\x1b[31m\u202eevil"
     made = model(node(odd, "x", "h", odd, domain=odd), node("Relu", "h", "y"), **{odd: 1})

@@ -116,7 +116,7 @@ def test_the_contract(opscan: Opscan, folder: Path) -> None:
     assert found["target"] == {"torch_npu": "2.13.0", "cann": "9.1.0", "soc": "ascend910b", "route": "eager"}
     assert set(found["trace"]) == {
         "tracer", "engine", "host_torch", "approximate", "complete", "unseen", "attempts",
-        "values", "values_note",
+        "values", "values_note", "sizes",
     }  # fmt: skip
     assert (found["trace"]["tracer"], found["trace"]["complete"]) == ("dispatch", False)
     op = found["ops"][0]

@@ -53,7 +53,7 @@ def test_all_combinations_are_proposed_where_they_are_few() -> None:
 
 def test_of_many_symbols_all_grow_at_once() -> None:
     many = tuple(VaryingInput(f"x{i}", "float32", (f"x{i}.0",), (1,)) for i in range(6))
-    assert combined(proposed(many)) == [{f"x{i}.0": size for i in range(6)} for size in (1, 2)]
+    assert combined(proposed(many)) == [{f"x{i}.0": size for i in range(6)} for size in ("1", "2")]
     assert max(len(each.gears) for each in proposed(many)) <= RECOMMENDED
 
 
@@ -83,6 +83,11 @@ def test_sizes_that_nobody_knows_stand_by_their_names() -> None:
     assert gear_options(inputs, proposed(inputs)) == (
         '--input_format=ND --input_shape="x:-1,3,-1,-1" --dynamic_dims="<N>,<H>,<W>;<N>,<H>,<W>"'
     )
+
+
+def test_sizes_of_which_some_are_known() -> None:
+    inputs = (VaryingInput("x", "float32", ("N", 3, "H"), (0, 3, 0), ((1, 4), None)),)
+    assert gear_options(inputs, proposed(inputs)).endswith('--dynamic_dims="1,<H>;2,<H>;4,<H>"')
 
 
 def test_gears_of_torchair_leave_a_size_of_one_out() -> None:
