@@ -34,7 +34,8 @@ class Execution:
         recorder.whereabouts.module_path = ModulePath(model)
         recorder.start()
         # A thread of autograd's own would have no line of the user's on its stack.
-        with recorder.whereabouts.module_path.following(), torch.autograd.set_multithreading_enabled(False):
+        unthreaded = torch.autograd.set_multithreading_enabled(False)
+        with recorder.watching(model), recorder.whereabouts.module_path.following(), unthreaded:
             if self.workload.train:
                 return self._train(model, args, kwargs)
             with torch.no_grad():

@@ -18,6 +18,7 @@ from torch.utils._pytree import tree_leaves
 
 from opscan.inventory import Finding, Location, Observed, OpCall, TensorSpec
 from opscan.tracing.host import has_own_dispatch, is_a_view
+from opscan.tracing.idle_modules import ParameterUse
 from opscan.tracing.signature import arguments, dtype_name, qualified, specs
 from opscan.tracing.source import SourceLocator
 from opscan.tracing.whereabouts import Whereabouts
@@ -50,6 +51,7 @@ class RecordingMode(TorchDispatchMode):
         self._sink: dict[_Key, int] | None = None
         self._paused = 0
         self._own_accounts: list[list[str]] = []
+        self._use = ParameterUse(None)
         self._views: set[str] = set()
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -66,6 +68,15 @@ class RecordingMode(TorchDispatchMode):
         """The model's own run begins."""
         self.running = True
         self.running_reached = True
+
+    @contextmanager
+    def watching(self, model: object) -> Iterator[None]:
+        """One whole run of ``model``: what of it did not run is a finding."""
+        self._use = ParameterUse(model)
+        yield
+        idle = self._use.finding()
+        if idle is not None:
+            self.finding("OPS671", idle, None)
 
     # --- what is asked of it -------------------------------------------------------------------------------
 
@@ -108,6 +119,7 @@ class RecordingMode(TorchDispatchMode):
     ) -> None:
         """Record an operator that the adapter calls and this process has no schema for."""
         if self.running and not self._paused:
+            self._use.taken(inputs)
             self._add(name, specs(inputs), specs(outputs), attributes)
 
     def lifted(self, tensor: torch.Tensor) -> None:
@@ -184,6 +196,7 @@ class RecordingMode(TorchDispatchMode):
         """
         if not self.running or self._paused:
             return None
+        self._use.taken(inputs)
         outputs = [t for t in tree_leaves(out) if isinstance(t, torch.Tensor)]
         if not any(t.device.type == self.device.type for t in inputs) and not any(
             t.device.type == self.device.type for t in outputs
