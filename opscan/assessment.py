@@ -248,8 +248,8 @@ class CheckedTracer:
 
 #: Why tracers differ about an operator, where it can be told. ``ended``: only those that ended early do. ``rehearsal``:
 #: only the rehearsal does, whose torch_npu has kernels of its own. ``view``: no kernel runs for it. ``form``: together
-#: with its other forms (in place, other overloads) it is called as often. ``constant``: it has no tensor arguments, so
-#: that a captured graph holds its result.
+#: with its other forms (in place, other overloads) it is called as often. ``constant``: it has no tensor arguments, or
+#: gives a value to Python, so that a captured graph may hold its result.
 Cause = Literal["ended", "rehearsal", "view", "form", "constant"]
 
 

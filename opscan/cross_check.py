@@ -67,6 +67,9 @@ def compare(outcomes: Iterable[Outcome], trace: Trace, judge: Judge) -> Compared
     return Compared(CrossCheck(tracers, tuple(differences), agreed), tuple(findings))
 
 
+#: A captured graph holds what it answered, too.
+_TO_PYTHON = "aten::_local_scalar_dense"
+
 _PHASES: tuple[Phase, ...] = ("forward", "backward", "optimizer")
 
 
@@ -135,7 +138,7 @@ def _cause(key: Key, views: list[_View]) -> Cause | None:
     forms = _forms(key, views)
     if len(forms) > 1 and len({sum(map(view.count, forms)) for view in views}) == 1:
         return "form"
-    return None if any(call.inputs for call in calls) else "constant"
+    return None if any(call.inputs for call in calls) and key[0] != _TO_PYTHON else "constant"
 
 
 def _forms(key: Key, views: list[_View]) -> set[Key]:

@@ -73,6 +73,7 @@ def report_environment(messages: Messages | None) -> Environment:
         long_code=_has_long_lines,
         places=_places,
         tensor=_tensor,
+        tracer_result=overview.tracer_result,
     )
     environment.globals.update(
         raw_text=text,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
-from opscan.assessment import VERDICTS, AssessedFinding, AssessedOp, Assessment, Substitution, Verdict
+from opscan.assessment import VERDICTS, AssessedFinding, AssessedOp, Assessment, CheckedTracer, Substitution, Verdict
 
 #: The state of a whole model. ``none``: no operator was seen, so nothing can be said.
 State = Literal["blocked", "undecided", "slower", "clear", "none"]
@@ -124,6 +124,15 @@ def substitutions(assessment: Assessment) -> list[AppliedSubstitution]:
             if op.name not in names:
                 names.append(op.name)
     return [AppliedSubstitution(first[key], tuple(names)) for key, names in replaces.items()]
+
+
+def tracer_result(tracer: CheckedTracer) -> Literal["whole", "path", "ended", "none"]:
+    """How far a tracer of a cross-check came."""
+    if tracer.ops is None:
+        return "none"
+    if not tracer.ok:
+        return "ended"
+    return "whole" if tracer.complete else "path"
 
 
 def measured(assessment: Assessment) -> int:

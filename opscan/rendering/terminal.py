@@ -12,6 +12,7 @@ from rich.console import Console
 from opscan.assessment import AssessedFinding, AssessedOp, Assessment, Severity, Substitution, Verdict
 from opscan.inventory import Location
 from opscan.rendering import overview
+from opscan.rendering.cross_check import print_cross_check
 from opscan.rendering.inert import inert, shorten
 from opscan.rendering.interface import Lang, Messages, message_in
 from opscan.rendering.screen import Screen
@@ -75,6 +76,7 @@ def print_summary(
     _print_ops(screen, assessment, lang, messages)
     _print_findings(screen, assessment, lang, messages)
     _print_substitutions(screen, assessment, lang)
+    print_cross_check(screen, assessment, lang)
     _print_result(screen, assessment, lang, outputs)
 
 
@@ -247,12 +249,30 @@ def _trace(assessment: Assessment, lang: Lang) -> str:
         note = f" ({trace.values_note})" if trace.values_note else ""
         what = "terminal.graph" if trace.tracer == "graph" else f"terminal.values.{trace.values}"
         parts.append(text(what, lang) + note)
-    parts += [attempt.reason for attempt in trace.attempts[:-1] if attempt.reason]
+    parts += _attempts(assessment, lang)
     if trace.approximate:
         parts.append(text("terminal.approximate", lang))
     if not trace.complete:
         parts.append(text("terminal.incomplete", lang))
     return "; ".join(parts)
+
+
+def _attempts(assessment: Assessment, lang: Lang) -> list[str]:
+    """What became of tracers that were asked before, and which one went on."""
+    *before, last = assessment.trace.attempts or [None]
+    told = [attempt for attempt in before if attempt is not None and attempt.reason]
+    if not told or last is None:
+        return []
+    parts = [
+        text(
+            "terminal.less" if attempt.ok else "terminal.failed",
+            lang,
+            tracer=inert(attempt.tracer),
+            reason=_cell(" ".join((attempt.reason or "").split()).rstrip("."), _MAX_SENTENCE),
+        )
+        for attempt in told
+    ]
+    return [*parts, text("terminal.went_on", lang, tracer=inert(last.tracer))] if last.ok else parts
 
 
 def _effort(assessment: Assessment, lang: Lang) -> str:
