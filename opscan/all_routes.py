@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from opscan.assessment import Assessment
-from opscan.engine import EngineChoice
 from opscan.errors import LoadError, MatrixError, OpscanError, UsageError
 from opscan.route_comparison import ROUTES, NotJudged, compare, one_line
 from opscan.scan import ScanRequest, scan
@@ -38,11 +37,14 @@ def scan_all(request: ScanRequest, progress: Callable[[str], None]) -> Assessmen
 
 
 def _for(request: ScanRequest, route: Route) -> ScanRequest:
-    """The engine and the tracer that were asked for are meant for routes that have a choice."""
+    """The engine and the tracer that were asked for are meant for routes that have a choice; what is exported of a
+    model that is trained is what it infers with."""
     if route == "eager":
         return replace(request, route=route)
-    engine: EngineChoice = "auto" if route == "offline" else request.engine
-    return replace(request, route=route, engine=engine, tracer="auto", probe="off")
+    if route == "graph":
+        return replace(request, route=route, tracer="auto", probe="off")
+    inference = replace(request.workload, train=False)
+    return replace(request, route=route, engine="auto", tracer="auto", probe="off", workload=inference)
 
 
 def _named(route: Route, progress: Callable[[str], None]) -> Callable[[str], None]:

@@ -17,8 +17,9 @@ from opscan.text import Text
 #: Findings of the graph route about what is not in the graph.
 BREAKS = frozenset({"OPS607", "OPS609"})
 
-#: The finding that sizes are not fixed, and the one that an exported model computes something else.
-_OPEN_SIZES, _DIFFERS = "OPS621", "OPS626"
+#: Findings of the offline route that sizes vary, and the one that an exported model computes something else.
+_VARYING_SIZES = ("OPS621", "OPS667")
+_DIFFERS = "OPS626"
 
 #: Operators named in one sentence.
 _NAMED = 3
@@ -49,8 +50,8 @@ def recommend(results: Sequence[RouteResult], train: bool) -> Recommendation:
     if train and "offline" in judged:
         others.append(
             Text(
-                "offline: an offline model only runs forward, it is not trained.",
-                "offline：离线模型只做前向，不能训练。",
+                "offline: an offline model only runs forward: it is not trained; its figures are of inference.",
+                "offline：离线模型只做前向，不能训练；其数据为推理时的情况。",
             )
         )
     return Recommendation(chosen, (first, *_risks(allowed[chosen]), *others, *_why_not_judged(results)))
@@ -178,9 +179,8 @@ def _slower(result: RouteResult, eager: RouteResult | None) -> Iterator[Text]:
 
 def _of_the_export(result: RouteResult) -> Iterator[Text]:
     rules = {finding.rule: finding for finding in result.findings}
-    if _OPEN_SIZES in rules:
-        inputs = rules[_OPEN_SIZES].facts.get("inputs", "")
-        yield Text(f"sizes are not fixed, so ATC needs gears ({inputs})", f"尺寸未固定，ATC 需要档位（{inputs}）")
+    if any(rule in rules for rule in _VARYING_SIZES):
+        yield Text("sizes vary, for which ATC needs gears", "尺寸会变化，ATC 需要设置档位")
     if _DIFFERS in rules:
         facts = rules[_DIFFERS].facts
         what = f"{facts.get('output', '')}: {facts.get('detail', '')}"
@@ -213,7 +213,8 @@ def _risks(result: RouteResult) -> Iterator[Text]:
 def _why_not_judged(results: Sequence[RouteResult]) -> Iterator[Text]:
     for result in results:
         if result.summary is None:
-            yield Text(f"{result.route} was not judged: {result.reason}", f"{result.route} 未评估：{result.reason}")
+            why = f"{result.reason} {result.hint}".rstrip()
+            yield Text(f"{result.route} was not judged: {why}", f"{result.route} 未评估：{why}")
 
 
 def _blockers(result: RouteResult) -> Text:

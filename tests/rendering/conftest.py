@@ -12,6 +12,7 @@ from opscan.assessment import (
     AssessedFinding,
     AssessedOp,
     Assessment,
+    Blocker,
     Cost,
     CostItem,
     Evidence,
@@ -19,6 +20,8 @@ from opscan.assessment import (
     ModelInfo,
     NumericCheck,
     PersonDays,
+    RouteComparison,
+    RouteResult,
     Substitution,
     Summary,
     ToolInfo,
@@ -27,6 +30,7 @@ from opscan.assessment import (
 from opscan.inventory import Attempt, Location, Trace
 from opscan.rendering.interface import Lang
 from opscan.target import Target
+from opscan.text import Text
 
 ROTARY = Substitution(
     id="complex-rotary",
@@ -251,10 +255,27 @@ def hostile_assessment() -> Assessment:
             findings=(AssessedFinding(HOSTILE, "error", HOSTILE, place, {HOSTILE: HOSTILE}),),
             cost=Cost(days, (CostItem(HOSTILE, HOSTILE, 1, days, days),)),
             warnings=(HOSTILE,),
+            routes=hostile_routes(place),
         ),
         op,
         long,
     )
+
+
+def hostile_routes(place: tuple[Location, ...]) -> RouteComparison:
+    blocker = Blocker(HOSTILE, HOSTILE, HOSTILE, (HOSTILE,), 1, place, {HOSTILE: HOSTILE})
+    finding = AssessedFinding(HOSTILE, "warning", HOSTILE, place, {HOSTILE: HOSTILE})
+    blocked = RouteResult(
+        "graph",
+        HOSTILE,
+        HOSTILE,
+        Summary(1, 1, 0, 0, 0, 1, 0),
+        {HOSTILE: 1},
+        (blocker,),
+        (finding,),
+        PersonDays(1, 1, 1),
+    )
+    return RouteComparison((blocked, RouteResult("offline", HOSTILE, HOSTILE)), "graph", (Text(HOSTILE, HOSTILE),))
 
 
 class SampleMessages:
