@@ -13,6 +13,8 @@ from opscan.loading.interface import LoadedModel
 from opscan.loading.notes import in_one_line, random_weights
 from opscan.loading.reference import ConfigurationReference
 from opscan.loading.transformers_class import class_for
+from opscan.loading.transformers_offline import timm_names_known, without_cuda_kernels
+from opscan.text import Text
 
 
 def load(
@@ -29,18 +31,20 @@ def load(
     from opscan.loading.transformers_texts import opened_tokens
 
     if reference.trust and "auto_map" in values:
-        model = _remote(transformers, path, values)
+        model, notes = _remote(transformers, path, values), []
     else:
-        model = _known(transformers, path, values)
+        model, notes = _known(transformers, path, values)
     model.train(train)
-    notes = opened_tokens(model.config)
+    notes += opened_tokens(model.config)
     own, left_out = ({}, ()) if any(spec.name is None for spec in inputs) else inputs_for(model)
     args, kwargs = offered.arguments(model, inputs, (), own, f"hf:{path.name}")
     return LoadedModel(model, args, kwargs, (random_weights(None if inputs else own), *notes, *left_out))
 
 
-def _known(transformers: Any, path: Path, values: dict[str, Any]) -> Any:
+def _known(transformers: Any, path: Path, values: dict[str, Any]) -> tuple[Any, list[Text]]:
+    """The model, and what of its configuration was changed."""
     configuration = _configuration(transformers, path, values)
+    notes = without_cuda_kernels(configuration)
     if getattr(configuration, "use_pretrained_backbone", False):  # its weights would be downloaded
         configuration.use_pretrained_backbone = False
     cls = class_for(transformers, configuration, _architectures(values))
@@ -56,7 +60,8 @@ def _known(transformers: Any, path: Path, values: dict[str, Any]) -> Any:
             f"Scan its parts one by one, each with a configuration of its own: {parts or 'see its documentation'}.",
         )
     try:
-        return cls._from_config(configuration)
+        with timm_names_known(transformers):
+            return cls._from_config(configuration), notes
     except ImportError as error:
         raise LoadError(f"{path} needs a library that is missing: {in_one_line(error)}.", "Install it.") from error
     except _REFUSALS as error:
@@ -110,7 +115,8 @@ def _configuration(transformers: Any, path: Path, values: dict[str, Any]) -> Any
             "Install a newer transformers, or scan a Python file that builds the model.",
         )
     try:
-        return cls.from_dict(values)
+        with timm_names_known(transformers):
+            return cls.from_dict(values)
     except _REFUSALS as error:
         raise _refused(path, error) from error
 

@@ -81,6 +81,11 @@ def _scaled_image(call: Call) -> Any:
     return torch.rand(1, 3, side, side)
 
 
+def _images_padded(call: Call) -> Any:
+    """ColQwen2: the patches of each image as a row."""
+    return images.pixel_values(call)[None]
+
+
 def _square_of_queries(call: Call) -> Any:
     """Aria: as many patches as its projector has queries for."""
     known = getattr(call.configuration, "projector_patch_to_query_dict", None) or {1225: 128}
@@ -177,6 +182,7 @@ MAKERS: Mapping[str, Mapping[str, Callable[[Call], Any]]] = {
     "idefics": {"image_attention_mask": _image_of_each_token},
     "lxmert": {"visual_feats": _regions, "visual_pos": _places_of_regions},
     "visual_bert": {"visual_embeds": _regions},
+    "colqwen2": {"pixel_values": _images_padded},
     "aria": {"pixel_values": _square_of_queries},
     "oneformer": {"task_inputs": _task},
     "depth_pro": {"pixel_values": _scaled_image},
