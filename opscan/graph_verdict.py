@@ -15,6 +15,7 @@ from opscan.matrix.launches import LEGACY
 from opscan.matrix.query import Matrix
 from opscan.matrix.tables import CannTable
 from opscan.matrix.torchair_table import NO_CONVERTER, WITH_CALLBACK
+from opscan.routes.conversion import conversion_of
 from opscan.routes.dtypes import lacking, unknown_soc
 from opscan.routes.ge_kernels import ge_ruling
 from opscan.routes.graph import graph
@@ -43,10 +44,11 @@ class GraphJudge:
             return extension
         dtypes = tuple(dict.fromkeys(call.dtypes))
         facts = facts_of(self.matrix, call.name, ", ".join(dtypes), self.host_torch)
-        if call.observed is None:
-            return graph(self.matrix, call.name, dtypes[0] if dtypes else "").ruling
         if (absent := self._not_there(call, facts)) is not None:
             return absent
+        if call.observed is None:
+            conversion = conversion_of(call, self.matrix.target.soc)
+            return graph(self.matrix, call.name, dtypes[0] if dtypes else "", conversion).ruling
         if call.observed.raised:
             return self._refused(call.name, call.observed, facts)
         if not call.observed.launches:

@@ -9,6 +9,7 @@ from opscan.matrix.query import Matrix
 from opscan.matrix.tables import CannTable
 from opscan.matrix.torchair_table import TorchairTable
 from opscan.routes.answer import Answer, Case, sum_up
+from opscan.routes.conversion import Conversion, of_the_chip
 from opscan.routes.dtypes import lacking, unknown_soc
 from opscan.routes.ge_kernels import ge_ruling
 from opscan.verdict import Ruling, facts_of
@@ -17,8 +18,11 @@ from opscan.verdict import Ruling, facts_of
 _PLUMBING = frozenset({"Cast", "Const", "Pack", "Shape", "Fill", "BroadcastTo", "Reshape", "Identity", "Squeeze"})
 
 
-def graph(matrix: Matrix, operator: str, dtype: str) -> Answer:
-    """What ``operator`` on ``dtype`` meets under ``torch.compile`` with the torchair backend."""
+def graph(matrix: Matrix, operator: str, dtype: str, conversion: Conversion | None = None) -> Answer:
+    """What ``operator`` on ``dtype`` meets under ``torch.compile`` with the torchair backend.
+
+    ``conversion``: what the arguments of one call decide of it.
+    """
     table = matrix.converters
     facts = facts_of(matrix, operator, dtype, matrix.torch_release)
     if table is None:
@@ -34,6 +38,14 @@ def graph(matrix: Matrix, operator: str, dtype: str) -> Answer:
     if converter.status == "raises":
         detail = {"detail": "its converter only raises"}
         return Answer("graph", dtype, Ruling("unsupported", "OPS112", facts | detail, evidence=evidence))
+    conversion = conversion or of_the_chip(name, matrix.target.soc)
+    added = [op for op in conversion.operators if op in converter.ge]
+    if conversion.refusal and added:
+        return Answer(
+            "graph",
+            dtype,
+            Ruling("unsupported", "OPS112", facts | {"detail": conversion.refusal}, evidence=evidence),
+        )
     if converter.status == "decomposed":
         return Answer("graph", dtype, Ruling("unknown", "OPS307", facts, evidence=evidence))
     if not matrix.cann:
@@ -41,8 +53,8 @@ def graph(matrix: Matrix, operator: str, dtype: str) -> Answer:
     if not converter.ge:
         detail = {"detail": "no graph-engine operator was found in its converter"}
         return Answer("graph", dtype, Ruling("unknown", "OPS308", facts | detail, evidence=evidence))
-    emitted = [op for op in converter.ge if op not in _PLUMBING] or list(converter.ge)
-    cases = tuple(Case(op, _kernel(matrix, op, dtype, facts, evidence)) for op in emitted)
+    emitted = added or [op for op in converter.ge if op not in _PLUMBING] or list(converter.ge)
+    cases = tuple(Case(op, _kernel(matrix, op, conversion.dtype or dtype, facts, evidence)) for op in emitted)
     return Answer("graph", dtype, sum_up(cases, facts), cases)
 
 

@@ -49,7 +49,7 @@ class AnsweringMode(FakeTensorMode):
         inputs = [t for t in tree_leaves((args, kwargs)) if isinstance(t, torch.Tensor)]
         for tensor in inputs:
             _as_known(tensor)
-        if _ON_DATA & set(func.tags) and not recorder.is_paused:
+        if depends_on_data(func) and not recorder.is_paused:
             out = self._answer(recorder, func, args, kwargs, inputs)
         else:
             try:
@@ -67,6 +67,11 @@ class AnsweringMode(FakeTensorMode):
             recorder.marks.last_is_outside()
             recorder.leaves_graph(f"what {func._schema.name} gives depends on data")
         return out
+
+
+def depends_on_data(func: object) -> bool:
+    """Whether an operator's result, or its size, may hang on what its arguments hold."""
+    return isinstance(func, torch._ops.OpOverload) and bool(_ON_DATA & set(func.tags))
 
 
 def _as_known(tensor: torch.Tensor) -> None:

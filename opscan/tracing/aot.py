@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +15,9 @@ from torch.fx.experimental import proxy_tensor
 from torch.nn.utils.stateless import _reparametrize_module
 from torch.utils._python_dispatch import _disable_current_modes
 
+from opscan.tracing.answering_mode import depends_on_data
 from opscan.tracing.asked_autocast import autocast_for
+from opscan.tracing.module_state import left_as_it_was
 from opscan.tracing.patches import Patches
 from opscan.tracing.recording import RecordingMode
 from opscan.tracing.trees import tensors_in
@@ -36,16 +38,14 @@ def capture(model: Any, args: Any, kwargs: Any, workload: Workload, recorder: Re
     state = _state(model)
 
     def forward(state: Any, args: Any, kwargs: Any) -> list[torch.Tensor]:
-        if not isinstance(model, nn.Module):
-            return _results(model, args, kwargs, workload, recorder)
-        with _reparametrize_module(model, state, tie_weights=True):
-            return _results(model, args, kwargs, workload, recorder)
+        with left_as_it_was(model), _with_state(model, state), autocast_for(workload.amp, recorder):
+            return list(tensors_in(model(*args, **kwargs)))
 
     def keep(gm: torch.fx.GraphModule, example_inputs: Any) -> Callable[..., Any]:
         captured.graphs.append(as_torchair_has_it(gm))
         return lambda *given: _empty_results(gm, given)
 
-    with _disable_current_modes(), _kept_whole(), _as_if_compiling(), _without_constants():
+    with _disable_current_modes(), _kept_whole(), _as_if_compiling(), _without_constants(), _with_all_askers():
         compiled = aot_function(
             forward,
             fw_compiler=keep,
@@ -57,11 +57,18 @@ def capture(model: Any, args: Any, kwargs: Any, workload: Workload, recorder: Re
         )
         with torch.set_grad_enabled(workload.train):
             results = compiled(state, args, kwargs)
-    if workload.train:
-        captured.unseen.append("The optimizer's step: it is no part of the graph, and runs operator by operator.")
-        if not any(t.requires_grad for t in tensors_in(results)):
-            captured.unseen.append("The backward pass: no result of the model requires a gradient.")
+        if workload.train:
+            captured.unseen += _backward(results)
     return captured
+
+
+def _backward(results: list[torch.Tensor]) -> list[str]:
+    """The graph of a backward pass is compiled when it is first run. What was not captured, in words."""
+    losses = [t for t in results if t.requires_grad]
+    if not losses:
+        return ["The backward pass: no result of the model requires a gradient."]
+    torch.autograd.backward(losses, [torch.ones_like(t) for t in losses])
+    return ["The optimizer's step: it is no part of the graph, and runs operator by operator."]
 
 
 def _state(model: Any) -> dict[str, torch.Tensor]:
@@ -70,9 +77,8 @@ def _state(model: Any) -> dict[str, torch.Tensor]:
     return {**dict(model.named_parameters()), **dict(model.named_buffers())}
 
 
-def _results(model: Any, args: Any, kwargs: Any, workload: Workload, recorder: RecordingMode) -> list[torch.Tensor]:
-    with autocast_for(workload.amp, recorder):
-        return list(tensors_in(model(*args, **kwargs)))
+def _with_state(model: Any, state: Any) -> AbstractContextManager[Any]:
+    return _reparametrize_module(model, state, tie_weights=True) if isinstance(model, nn.Module) else nullcontext()
 
 
 def _empty_results(graph: torch.fx.GraphModule, given: tuple[Any, ...]) -> list[Any]:
@@ -111,6 +117,22 @@ def _as_if_compiling() -> Iterator[None]:
         yield
     finally:
         patches.undo()
+
+
+@contextmanager
+def _with_all_askers() -> Iterator[None]:
+    """What asks for a value keeps what the value is made of, though nothing in the graph needs its answer."""
+    patches = Patches()
+    patches.set(torch.fx.node, "_side_effectful_functions", _AndAskers(torch.fx.node._side_effectful_functions))
+    try:
+        yield
+    finally:
+        patches.undo()
+
+
+class _AndAskers(set[Any]):
+    def __contains__(self, target: object) -> bool:
+        return super().__contains__(target) or depends_on_data(target)
 
 
 @contextmanager
