@@ -264,7 +264,8 @@ def _attempts(tried: Tried, kept: Tried) -> tuple[Attempt, ...]:
     tracer = tried.link.engine.tracer
     if tried.scanned is None or kept.scanned is None:
         where = "rehearse: " if tried.link.is_rehearsal else ""
-        return (Attempt(tracer, False, f"{where}{tried.error.message if tried.error else ''}"),)
+        message = " ".join(tried.error.message.split()) if tried.error else ""
+        return (Attempt(tracer, False, f"{where}{message}"),)
     own = tried.scanned.inventory.trace.attempts
     if not ended_early(tried.scanned.inventory):
         less = f"It saw {distinct(tried.scanned.inventory)} distinct operators"

@@ -162,7 +162,7 @@ def _assess(
 
 def _outcome(tried: Tried) -> Outcome:
     inventory = tried.scanned.inventory if tried.scanned else None
-    return Outcome(tried.link.name, inventory, tried.error.message if tried.error else "")
+    return Outcome(tried.link.name, inventory, " ".join(tried.error.message.split()) if tried.error else "")
 
 
 def release_for(matrix: Matrix) -> Release:
