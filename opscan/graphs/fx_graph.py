@@ -7,6 +7,9 @@ from __future__ import annotations
 import functools
 import os
 import re
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -22,7 +25,32 @@ _FRAME = re.compile(r'File "([^"\n]+)", line (\d+)')
 #: The second and later calls of one module are numbered.
 _CALL_NUMBER = re.compile(r"@\d+")
 
+#: The key of Surroundings among what a node carries.
+_SURROUNDINGS = "surroundings"
+
 _TORCH = os.path.dirname(os.path.realpath(torch.__file__)) + os.sep
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """Modes in which a node was captured. ``autocast``: its dtype on ``device``; None where it was off."""
+
+    gradients: bool
+    device: str
+    autocast: torch.dtype | None
+
+    def put_on(self, node: fx.Node) -> None:
+        node.meta[_SURROUNDINGS] = self
+
+    @contextmanager
+    def again(self) -> Iterator[None]:
+        """What switched something on or off does so again; what is set around the whole program stays."""
+        with ExitStack() as stack:
+            if not self.gradients:
+                stack.enter_context(torch.no_grad())
+            if self.autocast is not None:
+                stack.enter_context(torch.autocast(self.device, dtype=self.autocast))
+            yield
 
 
 class GraphProgram(Scope):
@@ -90,7 +118,9 @@ def _call(root: Scope, owner: Scope, node: fx.Node, args: Any, kwargs: dict[str,
         inline = INLINE.get(function.name())
         if inline is not None:
             return inline(functools.partial(_run_inner, root), *args, **kwargs)
-    return call_within(root, module_of(node), from_lines(lines_of(node)), (function, args, kwargs), {})
+    surroundings = node.meta.get(_SURROUNDINGS)
+    with surroundings.again() if surroundings else nullcontext():
+        return call_within(root, module_of(node), from_lines(lines_of(node)), (function, args, kwargs), {})
 
 
 def _run_inner(root: Scope, module: Any, *args: Any) -> Any:

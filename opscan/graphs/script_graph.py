@@ -182,6 +182,13 @@ class _Interpreter:
         given = [self._values[value.unique()] for value in args]
         return _from(node)(self._functions.call, [str(function.type()), given], {})
 
+    def python_function(self, node: Any) -> Any:
+        """A function with a derivative of its own (``torch.autograd.Function``) is called whole. ``c`` marks arguments
+        that are plain values."""
+        dynamic, plain = iter(self.inputs(node)), iter(node.scalar_args())
+        args = [next(plain if kind == "c" else dynamic) for kind in node.cconv()]
+        return self._call_of(node)(node.pyobj(), args, {})
+
     def constant(self, node: Any) -> Any:
         return self._constant_of(node)
 
@@ -205,6 +212,7 @@ _STRUCTURE: dict[str, Callable[[_Interpreter, Any], Any]] = {
     "prim::CallMethod": _Interpreter.call_method,
     "prim::CallFunction": _Interpreter.call_function,
     "prim::Constant": _Interpreter.constant,
+    "prim::PythonOp": _Interpreter.python_function,
     "prim::ListConstruct": _Interpreter.inputs,
     "prim::TupleConstruct": lambda interpreter, node: tuple(interpreter.inputs(node)),
     "prim::DictConstruct": _Interpreter.dictionary,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import nullcontext
 from typing import Any
 
 import torch
@@ -16,6 +18,8 @@ class TracedProgram(Scope):
     """``graph``: its inputs are tensors of the model's arguments, then the values of ``state`` in order: parameters and
     buffers by their names. Scopes of its nodes are qualified names of modules. Constants of the graph are held as
     buffers, so that they move as weights do. ``device``: constants that name a device name this one.
+
+    The trace writes some calls down as eager mode does not make them: those are made as eager mode does.
     """
 
     def __init__(self, graph: Any, state: dict[str, torch.Tensor], training: bool, device: torch.device) -> None:
@@ -32,7 +36,7 @@ class TracedProgram(Scope):
             self._keep(node)
         self.training = training
 
-    def forward(self, *tensors: torch.Tensor) -> Any:
+    def forward(self, *tensors: torch.Tensor) -> Any:  # type: ignore[override]
         inputs = [*tensors, *(held(self, name) for name in self._state)]
         return run_flat(self._graph, inputs, Functions(torch.jit._state._python_cu), self._call, self._constant)
 
@@ -51,8 +55,33 @@ class TracedProgram(Scope):
         return self._device if isinstance(value, torch.device) else value
 
     def _call(self, node: Any) -> Call:
+        if node.kind() == "aten::slice" and _is_whole(node):
+            return lambda function, args, kwargs: args[0]
         call, path = from_lines(lines_of(node.sourceRange())), path_of(node)
-        return lambda function, args, kwargs: call_within(self, path, call, (function, args, kwargs), {})
+
+        def made(function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+            if node.kind() == "aten::_convolution":
+                function, args = torch.ops.aten.convolution, args[:9]
+            with nullcontext() if _has_gradient(node) else torch.no_grad():
+                return call_within(self, path, call, (function, args, kwargs), {})
+
+        return made
+
+
+def _is_whole(node: Any) -> bool:
+    """``x[:]`` in an index: eager mode calls no operator for it."""
+    start, end, step = (value.toIValue() for value in list(node.inputs())[2:5])
+    return start in (0, None) and end in (sys.maxsize, None) and step == 1
+
+
+def _has_gradient(node: Any) -> bool:
+    """False where gradients were switched off when the node was traced: none of its results has one, though an
+    argument does."""
+    return not _with_gradient(node.inputs()) or _with_gradient(node.outputs())
+
+
+def _with_gradient(values: Any) -> bool:
+    return any(value.isCompleteTensor() and value.requires_grad() for value in values)
 
 
 def path_of(node: Any) -> str:

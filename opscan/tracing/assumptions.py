@@ -18,6 +18,9 @@ from opscan.tracing.source import SourceLocator
 
 PATIENCE = 200
 
+#: What is unseen behind any assumption.
+ONE_PATH = "Other paths: the model asks for values that depend on data, and one answer each was assumed."
+
 
 _Line = tuple[str, int]
 

@@ -24,7 +24,7 @@ from opscan.inventory import Attempt, Finding, Inventory, Trace
 from opscan.tracing import values, virtual_npu
 from opscan.tracing.adapter import install
 from opscan.tracing.asked_autocast import autocast_watched
-from opscan.tracing.assumptions import Assumptions
+from opscan.tracing.assumptions import ONE_PATH, Assumptions
 from opscan.tracing.autocast import autocasting
 from opscan.tracing.capture import Capture, Setting
 from opscan.tracing.control_flow import plain_control_flow
@@ -179,7 +179,8 @@ class _Run:
         self.stage = "running"
         if self.capture is not None:
             self.progress("capturing the model")
-            captured = self.capture(model, args, kwargs, Setting(self.recorder, self.locator, self.fake_mode))
+            setting = Setting(self.recorder, self.locator, self.fake_mode, self.options.workload.train)
+            captured = self.capture(model, args, kwargs, setting)
             model, self.captured = captured.program, captured.findings
             self.unseen += captured.unseen
         self.progress("tracing")
@@ -223,9 +224,7 @@ class _Run:
         if self.options.workload.train and error is None and not any(call.phase == "backward" for call in calls):
             unseen.append("The backward pass: no result of the model requires a gradient.")
         if any(f.rule in _ASSUMPTIONS for f in findings):
-            unseen.append(
-                "Other paths: the model asks for values that depend on data, and one answer each was assumed."
-            )
+            unseen.append(ONE_PATH)
         host = torch.__version__.split("+")[0]
         trace = Trace(
             tracer="dispatch",

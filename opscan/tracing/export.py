@@ -1,20 +1,31 @@
-"""The ``export`` tracer: what ``torch.export`` makes of the model, run operator by operator."""
+"""The ``export`` tracer: what ``torch.export`` makes of the model, run operator by operator.
+
+The program keeps operators that torch composes of others whole, so that the device decides what becomes of them, and
+keeps those whose results nothing uses, as eager mode does.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import torch
-from torch import nn
+from torch import fx, nn
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.utils._python_dispatch import _disable_current_modes
 
 from opscan.graphs.exported import module_of_program
-from opscan.graphs.fx_graph import GraphProgram
-from opscan.inventory import Inventory
-from opscan.tracing.capture import Captured, Dispatcher, Setting, inventory_of
+from opscan.graphs.fx_graph import GraphProgram, lines_of, module_of
+from opscan.inventory import Finding, Inventory, Location
+from opscan.tracing.capture import LARGE, Captured, Dispatcher, Setting, described, inventory_of
 from opscan.tracing.dispatch import DispatchTracer
 from opscan.tracing.interface import Recipe, TraceOptions
+from opscan.tracing.own_derivatives import own_derivatives_noted
+from opscan.tracing.patches import Patches
+from opscan.tracing.quiet import quiet
 from opscan.tracing.real_model import AsModule
+from opscan.tracing.source import SourceLocator
 
 
 class ExportTracer:
@@ -30,9 +41,91 @@ class ExportTracer:
 
 
 def capture(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], setting: Setting) -> Captured:
-    from torch.utils._python_dispatch import _disable_current_modes
-
     module = model if isinstance(model, nn.Module) else AsModule(model)
-    with _disable_current_modes(), setting.fake_mode:
+    unseen: list[str] = []
+    with ExitStack() as stack:
+        stack.enter_context(_disable_current_modes())
+        stack.enter_context(setting.fake_mode)
+        stack.enter_context(_sizes_kept(setting.fake_mode))
+        stack.enter_context(quiet())
+        stack.enter_context(_unused_kept())
+        if setting.train:
+            stack.enter_context(own_derivatives_noted(setting.locator, unseen))
         program = torch.export.export(module, args, kwargs, strict=False)
-        return Captured(GraphProgram(module_of_program(program)))
+        graph = module_of_program(program)
+        findings = (*_constants(program), *_changed(program, setting.locator))
+    _without_assertions(graph.graph)
+    return Captured(GraphProgram(graph), findings, tuple(unseen))
+
+
+@contextmanager
+def _sizes_kept(fake_mode: FakeTensorMode) -> Iterator[None]:
+    """The exporter follows symbolic sizes by way of the fake mode; what runs the program does not."""
+    before = fake_mode.shape_env
+    try:
+        yield
+    finally:
+        fake_mode.shape_env = before
+
+
+@contextmanager
+def _unused_kept() -> Iterator[None]:
+    """Eager mode runs an operator whether or not its result is used."""
+    patches = Patches()
+    eliminate = fx.Graph.eliminate_dead_code
+
+    def keeping(self: fx.Graph, is_impure_node: Callable[[fx.Node], bool] | None = None) -> bool:
+        return eliminate(self, lambda node: _computes(node) or (is_impure_node or fx.Node.is_impure)(node))
+
+    patches.set(fx.Graph, "eliminate_dead_code", keeping)
+    try:
+        yield
+    finally:
+        patches.undo()
+
+
+def _computes(node: fx.Node) -> bool:
+    """Whether a node is a call of an operator with a tensor for a result."""
+    if not isinstance(node.target, torch._ops.OpOverload) or node.target._schema.name in _BOOKKEEPING:
+        return False
+    return any("Tensor" in str(result.type) for result in node.target._schema.returns)
+
+
+#: What the exporter adds: eager mode does not check a dtype again, nor lift a constant.
+_ASSERTIONS = "aten::_assert_tensor_metadata"
+_BOOKKEEPING = {_ASSERTIONS, "aten::lift_fresh_copy", "aten::lift_fresh", "aten::detach", "aten::detach_"}
+
+
+def _without_assertions(graph: fx.Graph) -> None:
+    for node in list(graph.nodes):
+        if isinstance(node.target, torch._ops.OpOverload) and node.target._schema.name == _ASSERTIONS:
+            graph.erase_node(node)
+
+
+def _constants(program: Any) -> Iterator[Finding]:
+    for name, value in program.constants.items():
+        if isinstance(value, torch.Tensor) and value.nbytes > LARGE and name not in program.state_dict:
+            yield Finding("OPS631", {"what": described(value)})
+
+
+def _changed(program: Any, locator: SourceLocator) -> Iterator[Finding]:
+    """Buffers and inputs that an operator writes to, by the graph's first operator that does."""
+    signature = program.graph_signature
+    names = {**signature.inputs_to_buffers, **{name: name for name in signature.user_inputs if isinstance(name, str)}}
+    told: set[str] = set()
+    for node in program.graph.nodes:
+        for written in _written(node):
+            name = names.get(written.name)
+            if written.op == "placeholder" and name is not None and name not in told:
+                told.add(name)
+                where = locator.innermost_of(lines_of(node))
+                kind = "the buffer" if written.name in signature.inputs_to_buffers else "the input"
+                location = (Location(*where, module_of(node)),) if where else ()
+                yield Finding("OPS634", {"what": f"{kind} {name}"}, location)
+
+
+def _written(node: fx.Node) -> Iterator[fx.Node]:
+    if isinstance(node.target, torch._ops.OpOverload):
+        for argument, value in zip(node.target._schema.arguments, node.args, strict=False):
+            if argument.alias_info is not None and argument.alias_info.is_write and isinstance(value, fx.Node):
+                yield value

@@ -13,14 +13,19 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 def tensors_in(tree: Any) -> Iterator[torch.Tensor]:
     """All tensors, in order. Containers that torch's pytrees do not know are looked into as well."""
+    return leaves_of(tree, (torch.Tensor,))
+
+
+def leaves_of(tree: Any, kinds: tuple[type, ...]) -> Iterator[Any]:
+    """The same for whatever is of these kinds."""
     for leaf in tree_leaves(tree):
-        if isinstance(leaf, torch.Tensor):
+        if isinstance(leaf, kinds):
             yield leaf
         elif dataclasses.is_dataclass(leaf) and not isinstance(leaf, type):
             for field in dataclasses.fields(leaf):
-                yield from tensors_in(getattr(leaf, field.name, None))
+                yield from leaves_of(getattr(leaf, field.name, None), kinds)
         elif isinstance(leaf, Mapping):
-            yield from tensors_in(list(leaf.values()))
+            yield from leaves_of(list(leaf.values()), kinds)
 
 
 def move(tree: Any, tensor: Callable[[torch.Tensor], torch.Tensor], device: torch.device) -> Any:
