@@ -30,6 +30,18 @@ _AUTOENCODER = {
     "layers_per_block": 2,
 }
 
+_HUNYUAN = {
+    "_class_name": "HunyuanDiT2DModel",
+    "num_attention_heads": 16,
+    "attention_head_dim": 88,
+    "in_channels": 4,
+    "patch_size": 2,
+    "hidden_size": 1408,
+    "num_layers": 40,
+    "mlp_ratio": 4.3637,
+    "sample_size": 128,
+}
+
 CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "AutoencoderKL": _AUTOENCODER,
     "AutoencoderTiny": {"_class_name": "AutoencoderTiny"},
@@ -39,7 +51,7 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "ControlNetModel": {"_class_name": "ControlNetModel", "cross_attention_dim": 768},
     "DiTTransformer2DModel": {"_class_name": "DiTTransformer2DModel"},
     "FluxTransformer2DModel": {"_class_name": "FluxTransformer2DModel", "guidance_embeds": True},
-    "HunyuanDiT2DModel": {"_class_name": "HunyuanDiT2DModel"},
+    "HunyuanDiT2DModel": _HUNYUAN,
     "LTXVideoTransformer3DModel": {"_class_name": "LTXVideoTransformer3DModel"},
     "Lumina2Transformer2DModel": {"_class_name": "Lumina2Transformer2DModel"},
     "PixArtTransformer2DModel": {"_class_name": "PixArtTransformer2DModel", "caption_channels": 4096},

@@ -178,9 +178,22 @@ def _differentiable(name: str, operator: _Operator, recorder: Recorder) -> Calla
     backward = (operator.backward,) if operator.backward else ()
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
+        missing = _missing(overload, args, kwargs)
+        if missing:
+            recorder.emit(f"npu::{name}", [t for t in (*args, *kwargs.values()) if isinstance(t, torch.Tensor)], [])
+            raise NotImplementedError(f"torch_npu refuses the call of {name}, which has None for its tensor {missing}")
         return leaf(recorder, lambda a, k: overload(*a, **k), backward, args, kwargs)
 
     return kernel
+
+
+def _missing(overload: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    """A tensor that the operator needs and is not given: torch itself lets None through to the kernel."""
+    for index, parameter in enumerate(overload._schema.arguments):
+        given = args[index] if index < len(args) else kwargs.get(parameter.name)
+        if given is None and isinstance(parameter.type, torch.TensorType):
+            return str(parameter.name)
+    return ""
 
 
 @functools.cache

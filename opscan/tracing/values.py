@@ -81,6 +81,9 @@ def forget(fake: torch.Tensor) -> None:
 
 def propagate(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], inputs: list[torch.Tensor], out: Any) -> None:
     """Carry known values through one operator that has just run on fake tensors (``inputs``: its tensor arguments)."""
+    if func._schema.name in _OF_SHAPES:  # they take a shape, and no value
+        args, kwargs = tree_map(_as_zeros, (args, kwargs))
+        inputs = []
     held = [known(t) for t in inputs]
     written = _written(func, args, kwargs) if func._schema.is_mutable else []
     outputs = [t for t in _flat(out) if isinstance(t, torch.Tensor)]
@@ -122,6 +125,15 @@ _UNINITIALISED = frozenset(
     }
 )  # fmt: skip
 
+#: Factories of tensors with contents that take from a tensor no more than its shape.
+_OF_SHAPES = frozenset(
+    f"aten::{name}" for name in ("zeros_like", "ones_like", "full_like", "new_zeros", "new_ones", "new_full")
+)
+
+
+def _as_zeros(leaf: Any) -> Any:
+    return zeros_for(leaf) if isinstance(leaf, torch.Tensor) else leaf
+
 
 def _computable(func: Any, outputs: list[torch.Tensor]) -> bool:
     if torch.Tag.nondeterministic_seeded in func.tags or func._schema.name.partition("::")[2] in _UNINITIALISED:
@@ -144,7 +156,8 @@ def _written(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[t
 def _real(tree: Any) -> Any:
     def one(leaf: Any) -> Any:
         if isinstance(leaf, torch.Tensor):
-            return known(leaf).value  # type: ignore[union-attr]
+            held = known(leaf)
+            return leaf if held is None else held.value
         return torch.device("cpu") if isinstance(leaf, torch.device) else leaf
 
     return tree_map(one, tree)

@@ -69,3 +69,9 @@ def test_libraries_find_an_installed_release(trace: Trace) -> None:
         "2,8",
     )
     assert found.names() == ["aten::sin"]
+
+
+def test_none_in_the_place_of_a_tensor_ends_the_trace_as_it_ends_a_run(trace: Trace) -> None:
+    found = trace(body("torch_npu.npu_rms_norm(x.sin(), None)[0]"), "2,8")
+    assert found.names() == ["aten::sin", "npu::npu_rms_norm"]
+    assert "has None for its tensor gamma" in (found.inventory.trace.attempts[0].reason or "")

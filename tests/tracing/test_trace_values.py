@@ -399,3 +399,34 @@ def test_boxes_that_are_kept_are_assumed_and_not_computed(trace: Trace) -> None:
     assert not found.failed
     assert [f.facts for f in found.findings()] == [{"what": "how many elements are nonzero", "answer": "2000 of 4000"}]
     assert found.only("aten::sin").outputs[0].shape == (2000, 4)
+
+
+def test_a_factory_that_takes_a_shape_from_unknown_values_makes_known_ones(trace: Trace) -> None:
+    found = trace(
+        """
+        class M(nn.Module):
+            def forward(self, x):
+                x = x.sin()
+                classes = torch.cat([torch.full_like(x[0], 3).long(), torch.ones_like(x[0], dtype=torch.int64)])
+                assert torch.unique(classes).shape == (2,)
+                assert x.new_zeros(3).sum() == 0
+                return x.cos()
+        """,
+        "4,8",
+    )
+    assert found.complete
+    assert not found.findings("OPS603")
+
+
+def test_what_is_written_to_a_known_tensor_may_be_unknown(trace: Trace) -> None:
+    found = trace(
+        """
+        class M(nn.Module):
+            def forward(self, x):
+                mask = torch.zeros_like(x, dtype=torch.bool)
+                mask[0] = x[0] > 0
+                return x[mask].cos()  # <-- here
+        """,
+        "4,8",
+    )
+    assert [f.facts["answer"] for f in found.findings("OPS603")] == ["16 of 32"]
