@@ -31,7 +31,7 @@ def load(
     from opscan.loading.transformers_texts import opened_tokens
 
     if reference.trust and "auto_map" in values:
-        model, notes = _remote(transformers, path, values), []
+        model, notes = _remote(transformers, path, values), list[Text]()
     else:
         model, notes = _known(transformers, path, values)
     model.train(train)
