@@ -1,0 +1,67 @@
+"""What mixtures of experts and models of text and images ask of values: sizes of shares, places of features."""
+
+from __future__ import annotations
+
+import pytest
+from traced_files import Trace
+
+from opscan.errors import ModelError
+
+
+def test_shares_of_experts_that_are_not_known_are_equal(trace: Trace) -> None:
+    traced = trace(
+        """
+class Mixture(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gate, self.experts = nn.Linear(4, 3), nn.ModuleList(nn.Linear(4, 4) for _ in range(3))
+
+    def forward(self, x):
+        chosen = self.gate(x).argmax(-1)
+        sizes = torch.zeros(len(x), 3).to(x.device).scatter(1, chosen[:, None], 1).long().sum(0).tolist()
+        parts = x[chosen.argsort()].split(sizes)
+        return torch.cat([expert(part) for expert, part in zip(self.experts, parts)])
+""",
+        "8,4",
+    )
+    assert not traced.failed
+    rows = [call.outputs[0].shape[0] for call in traced.calls if call.outputs and call.outputs[0].shape[1:] == (4,)]
+    assert {2, 3} <= set(rows)
+    assert "equal sizes" in [finding.facts.get("answer") for finding in traced.inventory.findings]
+
+
+def test_a_wrong_split_is_the_models_own(trace: Trace) -> None:
+    with pytest.raises(ModelError, match="split_with_sizes"):
+        trace("def build_model():\n    return lambda x: x.split([1, 1])\n", "3,4")
+
+
+def test_places_of_an_image_are_known_however_wide_its_features(trace: Trace) -> None:
+    traced = trace(
+        """
+class Places(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Embedding(9, 2048)
+
+    def forward(self, image):
+        ids = torch.tensor([[1] + [5] * 40 + [2] * 30], device=image.device)
+        x = self.table(ids)
+        places = (ids == 5)[..., None].expand_as(x)
+        if x[places].numel() != image.numel():
+            raise ValueError("features do not match")
+        return x.masked_scatter(places, image)
+
+
+def example_inputs():
+    return torch.zeros(40, 2048)
+"""
+    )
+    assert not traced.failed
+    assert traced.only("aten::masked_scatter").outputs[0].shape == (1, 71, 2048)
+
+
+def test_numbers_of_a_device_in_a_list_are_read_one_by_one(trace: Trace) -> None:
+    listed = "torch.tensor([[x.sum(), 2.0], [x[0, 0], 1.0]], device=x.device)"
+    traced = trace(f"def build_model():\n    return lambda x: {listed}\n", "2,2")
+    assert not traced.failed
+    assert traced.times("aten::_local_scalar_dense") == 2
