@@ -6,7 +6,6 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from math import gcd
 
 from opscan.inventory import Dim, Finding, Inventory, Location, OpCall, VaryingInput
 from opscan.sizes import atc, torchair
@@ -144,13 +143,11 @@ def _aligned_sizes(calls: Iterable[OpCall]) -> list[Finding]:
 
 
 def _step(expressions: Sequence[str], name: str) -> int:
-    """The number of which all sizes are multiples that fill the blocks; 0 where there is none below the bound."""
-    if not expressions:
-        return 0
+    """The smallest number all of whose multiples, up to the bound, fill the blocks; 0 where there is none."""
     trees = [_tree(expression) for expression in expressions]
-    good = [n for n in range(1, _MOST_ALIGNED + 1) if all(_value(tree, name, n) % ROWS == 0 for tree in trees)]
-    step = gcd(*good) if good else 0
-    return step if step and good == list(range(step, _MOST_ALIGNED + 1, step)) else 0
+    good = {n for n in range(1, _MOST_ALIGNED + 1) if all(_value(tree, name, n) % ROWS == 0 for tree in trees)}
+    steps = (n for n in range(1, _MOST_ALIGNED // 2 + 1) if good.issuperset(range(n, _MOST_ALIGNED + 1, n)))
+    return next(steps, 0) if expressions else 0
 
 
 def _tree(expression: str) -> ast.expr:

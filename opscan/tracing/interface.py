@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from opscan.inventory import Inventory
 from opscan.workload import INFERENCE, Workload
+
+if TYPE_CHECKING:
+    from opscan.tracing.resizing import Resizing
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +35,12 @@ class TraceOptions:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How to get at the model. ``load`` imports and builds it anew at each call, so a tracer may try more than once."""
+    """How to get at the model. ``load`` imports and builds it anew at each call, so a tracer may try more than once.
+    ``resizing``: its inputs with other sizes, where some of them vary."""
 
     load: Callable[[], tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]]
     root: Path
+    resizing: Resizing | None = None
 
 
 class Tracer(Protocol):

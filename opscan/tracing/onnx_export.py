@@ -4,7 +4,7 @@ code that it comes from. Where neither exporter succeeds, the dispatch tracer's 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from opscan.inventory import Attempt, Finding, Inventory, Location, Trace
 from opscan.tracing import onnx_exporters
 from opscan.tracing.interface import Recipe, TraceOptions, Tracer
 from opscan.tracing.onnx_check import Compared, compare, tensors
+from opscan.tracing.onnx_dynamic import OpenSizes, differing_sizes, fixed_sizes, open_sizes, with_symbols
 from opscan.tracing.onnx_exporters import Exported, Exporter
 from opscan.tracing.onnx_file import list_model
 from opscan.tracing.process_state import restored
@@ -49,10 +50,10 @@ class OnnxExportTracer:
                 reason = f"the model imports {extension}, a CUDA extension that is not installed"
                 return self._by_dispatch(recipe, options, (Attempt("onnx", False, reason),), "", progress)
             refused = ""
-            for name, exporter in _exporters(built):
+            for name, exporter, given, sizes in _plan(built, recipe):
                 progress(f"exporting to ONNX ({name})")
                 try:
-                    exported = _export(exporter, built)
+                    exported = _export(exporter, given, sizes)
                 except BaseException as error:
                     if isinstance(error, KeyboardInterrupt):
                         raise
@@ -60,7 +61,7 @@ class OnnxExportTracer:
                     refused = refused or onnx_exporters.refused_operator(error)
                     continue
                 attempts.append(Attempt(f"onnx ({name})", True))
-                return _inventory(exported, built, recipe, options, tuple(attempts), progress)
+                return _inventory(exported, built, recipe, options, tuple(attempts), progress, sizes)
         return self._by_dispatch(recipe, options, tuple(attempts), refused, progress)
 
     def _by_dispatch(
@@ -89,12 +90,24 @@ def _exporters(built: Built) -> tuple[tuple[str, Exporter], ...]:
     return (("dynamo", onnx_exporters.dynamo), ("torchscript", onnx_exporters.torchscript))
 
 
-def _export(exporter: Exporter, built: Built) -> Exported:
+def _plan(built: Built, recipe: Recipe) -> Iterator[tuple[str, Exporter, Built, OpenSizes | None]]:
+    """Both exporters with the sizes open that vary, then both with all sizes given. A size of 1 is raised before: torch
+    makes a constant of it."""
+    if recipe.resizing is not None:
+        raised = {symbol.name: 2 for symbol in recipe.resizing.symbols if symbol.size == 1}
+        args, kwargs = recipe.resizing.arguments(built.args, built.kwargs, raised)
+        given = replace(built, args=args, kwargs=kwargs)
+        sizes = open_sizes(recipe.resizing, built.module, args, kwargs)
+        yield from ((f"{name}, open sizes", exporter, given, sizes) for name, exporter in _exporters(built))
+    yield from ((name, exporter, built, None) for name, exporter in _exporters(built))
+
+
+def _export(exporter: Exporter, built: Built, sizes: OpenSizes | None) -> Exported:
     with torch.no_grad():
         if built.fake is None:
-            return exporter(built.module, built.args, built.kwargs)
+            return exporter(built.module, built.args, built.kwargs, sizes)
         with built.fake:
-            return exporter(built.module, built.args, built.kwargs)
+            return exporter(built.module, built.args, built.kwargs, sizes)
 
 
 def _inventory(
@@ -104,16 +117,18 @@ def _inventory(
     options: TraceOptions,
     attempts: tuple[Attempt, ...],
     progress: Callable[[str], None],
+    sizes: OpenSizes | None = None,
 ) -> Inventory:
     progress("comparing with onnxruntime")
-    model = exported.model
+    model = with_symbols(exported.model, sizes) if sizes else exported.model
     compared = _compared(model, built)
+    fixed = _fixed(model, built, recipe)
     for tensor in model.graph.initializer:
         if len(tensor.raw_data) > _SMALL:
             tensor.ClearField("raw_data")
     listed = list_model(model, "the exported model", recipe.root, (), progress)
     baked = _baked(exported, recipe.root)
-    findings = [*listed.findings, *baked]
+    findings = [*listed.findings, *baked, *fixed]
     if compared.output:
         findings.append(Finding("OPS626", {"output": compared.output, "detail": compared.detail}))
     unseen = list(listed.unseen)
@@ -131,6 +146,17 @@ def _inventory(
         values_note=compared.skipped,
     )
     return Inventory(options.reference, built.parameters, trace, listed.calls, tuple(findings))
+
+
+def _fixed(model: onnx.ModelProto, built: Built, recipe: Recipe) -> list[Finding]:
+    """Sizes that should vary, and are constants of the exported model."""
+    if recipe.resizing is None:
+        return []
+    found = fixed_sizes(model, recipe.resizing)
+    if not found and built.fake is None:
+        exported = model.SerializeToString()
+        found = differing_sizes(exported, built.module, built.args, built.kwargs, recipe.resizing)
+    return [Finding("OPS669", {"sizes": "; ".join(found)})] if found else []
 
 
 def _baked(exported: Exported, root: Path) -> list[Finding]:

@@ -15,6 +15,8 @@ import onnx
 import torch
 from torch.jit._trace import TracerWarning
 
+from opscan.tracing import failures
+from opscan.tracing.onnx_dynamic import OpenSizes
 from opscan.tracing.onnx_file import NEWEST_OPSET
 from opscan.tracing.user_error import in_short
 
@@ -36,7 +38,7 @@ _OVERLOAD = re.compile(r"OpOverload\(op='(\w+)\.(\w+)', overload='(\w+)'\)")
 
 
 class ExporterMissing(Exception):
-    """An exporter that needs a package which is not installed."""
+    """An exporter that needs a package which is not installed, or that cannot do what is asked of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,20 +49,31 @@ class Exported:
     baked: tuple[tuple[str, int, str], ...] = ()
 
 
-def dynamo(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exported:
-    """``torch.onnx.export(…, dynamo=True)``."""
+def dynamo(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], sizes: OpenSizes | None = None) -> Exported:
+    """``torch.onnx.export(…, dynamo=True)``. ``sizes`` are left open."""
     _needs_onnxscript()
     with quiet():
         program = torch.onnx.export(
-            model, args, kwargs=kwargs, dynamo=True, opset_version=NEWEST_OPSET, verbose=False, external_data=False
+            model,
+            args,
+            kwargs=kwargs,
+            dynamo=True,
+            opset_version=NEWEST_OPSET,
+            verbose=False,
+            external_data=False,
+            dynamic_shapes=sizes.shapes if sizes else None,
         )
     assert program is not None
     return Exported(program.model_proto)
 
 
-def dynamo_without_weights(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exported:
+def dynamo_without_weights(
+    model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], sizes: OpenSizes | None = None
+) -> Exported:
     """The same for a model of fake tensors: weights are named, and lie nowhere. The exporter's optimisations read
-    weights, so they are left out."""
+    weights, so they are left out. Sizes stay as they are."""
+    if sizes is not None:
+        raise ExporterMissing("a model without its weights is exported for one size")
     _needs_onnxscript()
     import onnx_ir
 
@@ -79,7 +92,7 @@ def dynamo_without_weights(model: Any, args: tuple[Any, ...], kwargs: dict[str, 
     return Exported(onnx_ir.to_proto(program.model))
 
 
-def torchscript(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exported:
+def torchscript(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], sizes: OpenSizes | None = None) -> Exported:
     """``torch.onnx.export(…, dynamo=False)``; ``verbose`` keeps the lines of code."""
     buffer = io.BytesIO()
     with quiet() as caught:
@@ -92,6 +105,8 @@ def torchscript(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ex
             opset_version=NEWEST_OPSET,
             verbose=True,
             training=torch.onnx.TrainingMode.PRESERVE,
+            input_names=list(sizes.names) if sizes else None,
+            dynamic_axes=sizes.axes if sizes else None,
         )
     return Exported(onnx.load_model_from_string(buffer.getvalue()), tuple(_baked(caught)))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,9 @@ from opscan.errors import UsageError
 from opscan.inventory import Dim, VaryingInput
 from opscan.tracing.interface import Recipe
 from opscan.workload import DynamicInput
+
+#: Steps that keep what image models divide sizes by: strides and patches.
+_STEPS = (32, 16, 8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +59,24 @@ class Resizing:
 
         def load() -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]:
             model, args, kwargs = self._recipe.load()
-            leaves, tree = tree_flatten_with_path((args, kwargs))
-            if not self.symbols:
-                self._find(leaves)
-            values = [leaf for _, leaf in leaves]
-            for symbol in self.symbols:
-                for index, dim in symbol.places:
-                    values[index] = resized(values[index], dim, sizes.get(symbol.name, symbol.size))
-            args, kwargs = tree_unflatten(values, tree)
+            args, kwargs = self.arguments(args, kwargs, sizes)
             return model, args, kwargs
 
-        return Recipe(load, self._recipe.root)
+        return Recipe(load, self._recipe.root, self)
+
+    def arguments(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], sizes: Mapping[str, int]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Arguments of the model with other sizes."""
+        leaves, tree = tree_flatten_with_path((args, kwargs))
+        if not self.symbols:
+            self._find(leaves)
+        values = [leaf for _, leaf in leaves]
+        for symbol in self.symbols:
+            for index, dim in symbol.places:
+                values[index] = resized(values[index], dim, sizes.get(symbol.name, symbol.size))
+        found: tuple[tuple[Any, ...], dict[str, Any]] = tree_unflatten(values, tree)
+        return found
 
     def _find(self, leaves: Sequence[tuple[Any, Any]]) -> None:
         tensors = _tensors(leaves, self._parameters())
@@ -152,3 +162,25 @@ def resized(tensor: torch.Tensor, dim: int, size: int) -> torch.Tensor:
         return tensor
     longer = torch.cat([tensor.detach()] * -(-size // now), dim)
     return longer.narrow(dim, 0, size).clone().requires_grad_(tensor.requires_grad)
+
+
+def candidates(size: int, bounds: tuple[int, int] | None) -> list[int]:
+    """Sizes to try in place of ``size``, the most telling first."""
+    if bounds is not None:
+        low, high = bounds
+        step = _step(size)
+        middle = max(low, (low + high) // 2 // step * step)
+        found = [high, low, middle, size + step, size - step]
+        return _distinct(n for n in found if low <= n <= high and n != size)
+    step = _step(size)
+    larger = [size + step, size + 2 * step, 2 * size, 4 * size]
+    smaller = [n for n in (size - step, size // 2) if n > 1]
+    return _distinct(n for n in (*larger[:3], *smaller, larger[3]) if n != size)
+
+
+def _step(size: int) -> int:
+    return next((step for step in _STEPS if size % step == 0), 1)
+
+
+def _distinct(sizes: Iterable[int]) -> list[int]:
+    return list(dict.fromkeys(sizes))

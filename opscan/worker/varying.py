@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from opscan.errors import OpscanError
 from opscan.inventory import Finding, Inventory, Location
 from opscan.text import Text
 from opscan.tracing.dynamic import Run, merged
-from opscan.tracing.resizing import Symbol
+from opscan.tracing.resizing import Symbol, candidates
 
 #: So many other sizes of one dimension are run, and so many tried for that.
 _WANTED = 2
 _TRIED = 6
-
-#: Steps that keep what image models divide sizes by: strides and patches.
-_STEPS = (32, 16, 8)
 
 #: How :func:`opscan.tracing.user_error.model_error` begins, and what it ends with.
 _PLACE = re.compile(r"(.+?):(\d+): ")
@@ -72,28 +69,6 @@ def varied(
     refusals = [f for tried in tries if (f := _refusal(tried, together if tried in stuck else ()))]
     trace_ = replace(inventory.trace, sizes=tuple(map(_line, tries)))
     return replace(inventory, trace=trace_, findings=(*inventory.findings, *refusals))
-
-
-def candidates(size: int, bounds: tuple[int, int] | None) -> list[int]:
-    """Sizes to try in place of ``size``, the most telling first."""
-    if bounds is not None:
-        low, high = bounds
-        step = _step(size)
-        middle = max(low, (low + high) // 2 // step * step)
-        found = [high, low, middle, size + step, size - step]
-        return _distinct(n for n in found if low <= n <= high and n != size)
-    step = _step(size)
-    larger = [size + step, size + 2 * step, 2 * size, 4 * size]
-    smaller = [n for n in (size - step, size // 2) if n > 1]
-    return _distinct(n for n in (*larger[:3], *smaller, larger[3]) if n != size)
-
-
-def _step(size: int) -> int:
-    return next((step for step in _STEPS if size % step == 0), 1)
-
-
-def _distinct(sizes: Iterable[int]) -> list[int]:
-    return list(dict.fromkeys(sizes))
 
 
 def _run(trace: Callable[[Sizes], Inventory], sizes: Sizes) -> Inventory | _Refused:
