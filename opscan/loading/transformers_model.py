@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,9 @@ def _known(transformers: Any, path: Path, values: dict[str, Any]) -> tuple[Any, 
 #: What transformers raises where numbers of a configuration are missing, or do not fit each other.
 _REFUSALS = (ValueError, TypeError, AttributeError, KeyError, AssertionError, ZeroDivisionError, OSError)
 
+#: How models of models ask for the configurations of theirs.
+_ASKS_FOR_PARTS = re.compile(r"sub-?config|both .*encoder.* and .*decoder|has to be initialized with|can not be `?None")
+
 _PYTHON_FILE = "Scan a Python file with a function build_model() that builds it."
 
 
@@ -80,6 +84,11 @@ def _refused(path: Path, error: BaseException) -> LoadError:
         return LoadError(
             f"{path} leaves a part of the model to a hub, from which it would be downloaded: {said}.",
             "A scan downloads nothing: write that part's configuration into this one.",
+        )
+    if _ASKS_FOR_PARTS.search(str(error)):
+        return LoadError(
+            f"{path} needs configurations of the model's parts: {said}.",
+            "Write them into it, as the config.json of a trained model has them.",
         )
     return LoadError(
         f"transformers builds no model from {path}: {said}.",
