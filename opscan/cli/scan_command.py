@@ -146,10 +146,11 @@ def _write(assessment: Assessment, arguments: ScanArguments, lang: Lang) -> None
 
 def _exit_code(assessment: Assessment, strict: bool) -> int:
     """Incomplete beats a failed gate: what was not seen may be worse. A tracer that failed part-way is always
-    incomplete, unless another took its place.
+    incomplete, unless another took its place; so is a comparison of routes without the eager one.
     """
     attempts = assessment.trace.attempts
     failed = bool(attempts) and not attempts[-1].ok
-    if failed or (strict and not assessment.trace.complete):
+    without_eager = assessment.routes is not None and assessment.target.route != "eager"
+    if failed or without_eager or (strict and not assessment.trace.complete):
         return INCOMPLETE
     return 0 if assessment.gate.passed else FAILED_GATE
