@@ -8,6 +8,7 @@ something stops it in every route, the least work decides.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from opscan.assessment import RouteResult
@@ -20,6 +21,9 @@ BREAKS = frozenset({"OPS607", "OPS609"})
 #: Findings of the offline route that sizes vary, and the one that an exported model computes something else.
 _VARYING_SIZES = ("OPS621", "OPS667")
 _DIFFERS = "OPS626"
+
+#: The finding that one path of many was traced.
+_ONE_PATH = "OPS603"
 
 #: Operators named in one sentence.
 _NAMED = 3
@@ -45,7 +49,7 @@ def recommend(results: Sequence[RouteResult], train: bool) -> Recommendation:
     against = {route: tuple(_against(result, judged.get("eager"))) for route, result in allowed.items()}
     free = [route for route in _PREFERRED if route in allowed and not is_stopped(allowed[route])]
     chosen = _choose(free, against, train) if free else _least_work(allowed)
-    first = _for(allowed[chosen], against[chosen], train) if free else _all_stopped(allowed, chosen)
+    first = _for(allowed[chosen], against[chosen], train) if free else _all_stopped(allowed, chosen, train)
     others = [_why_not(route, texts) for route, texts in against.items() if route != chosen]
     if train and "offline" in judged:
         others.append(
@@ -64,7 +68,12 @@ def is_stopped(result: RouteResult) -> bool:
 
 def breaks(result: RouteResult) -> int:
     """Places where the model leaves the graph."""
-    return sum(max(1, len(f.locations)) for f in result.findings if f.rule in BREAKS)
+    return _places(result, BREAKS)
+
+
+def _places(result: RouteResult, rules: AbstractSet[str]) -> int:
+    """Lines of findings of these rules; one without a line counts as one."""
+    return sum(max(1, len(f.locations)) for f in result.findings if f.rule in rules)
 
 
 def _choose(free: list[Route], against: dict[Route, tuple[Text, ...]], train: bool) -> Route:
@@ -116,14 +125,15 @@ def _for(result: RouteResult, against: tuple[Text, ...], train: bool) -> Text:
     )
 
 
-def _all_stopped(results: dict[Route, RouteResult], chosen: Route) -> Text:
+def _all_stopped(results: dict[Route, RouteResult], chosen: Route, train: bool) -> Text:
     others = [f"{route} {_days(result)}" for route, result in results.items() if route != chosen and not result.reason]
     than, than_zh = (f" ({', '.join(others)})", f"（{'，'.join(others)}）") if others else ("", "")
     result = results[chosen]
     named = _blockers(result)
+    every, every_zh = ("Every route that trains", "可训练的路线") if train else ("Every route", "各路线")
     return Text(
-        f"Every route is blocked. {chosen} is the least work: likely {_days(result)} person-days{than}; {named.en}.",
-        f"各路线均有阻塞。{chosen} 的工作量最小：可能为 {_days(result)} 人天{than_zh}；{named.zh}。",
+        f"{every} is blocked. {chosen} is the least work: likely {_days(result)} person-days{than}; {named.en}.",
+        f"{every_zh}均有阻塞。{chosen} 的工作量最小：可能为 {_days(result)} 人天{than_zh}；{named.zh}。",
     )
 
 
@@ -153,7 +163,7 @@ def _against(result: RouteResult, eager: RouteResult | None) -> Iterator[Text]:
     if places := breaks(result):
         yield Text(f"the model leaves the graph at {_count(places, 'place')}", f"有 {places} 处离开计算图")
     elif trace is not None and not trace.complete:
-        yield Text("not all of the model was seen", "未能看到模型的全部")
+        yield _not_all_seen(result)
     if summary.unknown:
         yield Text(
             f"{summary.unknown} of {_count(summary.ops, 'operator')} could not be judged",
@@ -162,6 +172,12 @@ def _against(result: RouteResult, eager: RouteResult | None) -> Iterator[Text]:
     yield from _slower(result, eager)
     if result.route == "offline":
         yield from _of_the_export(result)
+
+
+def _not_all_seen(result: RouteResult) -> Text:
+    if places := _places(result, {_ONE_PATH}):
+        return Text(f"one path of several was taken at {_count(places, 'place')}", f"有 {places} 处只走了多条路径之一")
+    return Text("not all of the model was seen", "未能看到模型的全部")
 
 
 def _slower(result: RouteResult, eager: RouteResult | None) -> Iterator[Text]:
@@ -202,7 +218,13 @@ def _risks(result: RouteResult) -> Iterator[Text]:
             f"风险：{route} 的 {summary.ops} 个算子中有 {summary.unknown} 个无法判定。",
         )
     if trace is not None and not trace.complete:
-        yield Text(f"Risk: not all of the model was seen in {route}.", f"风险：{route} 未能看到模型的全部。")
+        seen = _not_all_seen(result)
+        yield Text(f"Risk: in {route}, {seen.en}.", f"风险：{route} {seen.zh}。")
+    if route == "graph" and trace is not None and trace.engine != "rehearse":
+        yield Text(
+            "Risk: the graph was not converted by torchair itself; its converters were looked up in tables.",
+            "风险：图并非由 torchair 实际转换，而是查表得出其转换器。",
+        )
     if route == "offline":
         yield Text(
             "An offline model is made for the sizes that it is converted with: others need gears, or a model each.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from opscan.assessment import AssessedFinding, Blocker, PersonDays, RouteResult, Summary
@@ -33,7 +34,7 @@ def result(
         blockers=tuple(Blocker(name, "OPS101", "refused") for name in blockers),
         findings=findings,
         person_days=PersonDays(days / 2, days, days * 2),
-        trace=Trace("dispatch", "virtual", "2.13.0", False, complete, values=values, values_note=note),
+        trace=Trace("dispatch", "rehearse", "2.13.0", False, complete, values=values, values_note=note),
     )
 
 
@@ -86,6 +87,22 @@ def test_eager_where_the_graph_breaks_and_nodes_are_unknown() -> None:
     assert found.reasons[1].en == "Risk: 1 of 10 operators could not be judged in eager."
     assert "graph: the model leaves the graph at 2 places." in said(found)
     assert "offline: 2 of 10 operators could not be judged." in said(found)
+
+
+def test_paths_that_were_not_taken_are_counted() -> None:
+    one_path = {"complete": False, "findings": (finding("OPS603", 3), finding("OPS603", 4, 5))}
+    found = recommend([result("eager", **one_path), result("offline", **one_path)], train=False)  # type: ignore[arg-type]
+    assert found.route == "eager"
+    assert "Risk: in eager, one path of several was taken at 3 places." in said(found)
+    assert "offline: one path of several was taken at 3 places." in said(found)
+
+
+def test_a_graph_that_torchair_did_not_convert_is_a_risk() -> None:
+    graph = result("graph")
+    assert graph.trace is not None
+    captured = replace(graph, trace=replace(graph.trace, engine="virtual"))
+    assert "not converted by torchair itself" in said(recommend([result("eager"), captured], train=False))
+    assert "not converted by torchair itself" not in said(recommend([result("eager"), graph], train=False))
 
 
 def test_a_part_that_was_not_seen_speaks_against_a_graph() -> None:
@@ -144,6 +161,7 @@ def test_training_in_a_graph_where_eager_mode_is_blocked() -> None:
 def test_training_is_not_offline_even_where_all_else_is_blocked() -> None:
     found = recommend([result("eager", "aten::a", days=2), result("graph", "aten::b", days=5), result("offline")], True)
     assert found.route == "eager"
+    assert found.reasons[0].en.startswith("Every route that trains is blocked. eager is the least work")
 
 
 def test_a_route_that_was_not_judged_is_named_with_the_reason() -> None:
