@@ -123,6 +123,8 @@ def _configuration(transformers: Any, path: Path, values: dict[str, Any]) -> Any
             f"transformers {transformers.__version__} knows no model type {kind!r} ({path}).",
             "Install a newer transformers, or scan a Python file that builds the model.",
         )
+    if any(base.__name__ == "TimmWrapperConfig" for base in cls.__mro__):  # its from_dict takes no number for one
+        values = {"num_classes": values.get("num_labels", 2), **values}
     try:
         with timm_names_known(transformers):
             return cls.from_dict(values)

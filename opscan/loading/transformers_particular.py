@@ -223,6 +223,7 @@ MAKERS: Mapping[str, Mapping[str, Callable[[Call], Any]]] = {
 
 #: What excludes another input.
 LEFT_OUT: Mapping[str, tuple[str, ...]] = {
+    "pop2piano": ("input_ids",),
     "seamless_m4t": ("input_features",),
     "seamless_m4t_v2": ("input_features",),
 }

@@ -78,6 +78,13 @@ class Assumptions:
         witness.assumed("how many elements are nonzero", f"{answer} of {total}")
         return answer
 
+    def repeats(self, witness: Witness, total: int) -> int:
+        """How many there are of ``total`` elements when each is repeated as often as nobody knows."""
+        line, _, _ = self.ask()
+        answer = min(total, 1) if line in self._flips else total
+        witness.assumed("how often elements repeat", "once each" if answer == total else f"{answer} in all")
+        return answer
+
     def ask(self) -> tuple[_Line, str, int]:
         """The line that asks for a value, its text, and how often it has asked."""
         line = self._locator.locate(sys._getframe(2)) or ("", 0)

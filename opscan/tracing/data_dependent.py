@@ -179,20 +179,19 @@ def _repeat_interleave(
     repeats = inputs[-1]
     dim = args[2] if len(args) > 2 else kwargs.get("dim")
     along = inputs[0].numel() if dim is None else inputs[0].shape[dim]
-    size = _repeated(w, repeats, along, kwargs.get("output_size"))
+    size = _repeated(a, w, repeats, along, kwargs.get("output_size"))
     if overload == "Tensor" or dim is None:
         return inputs[0].new_empty((size,))
     return inputs[0].new_empty([size if i == dim % inputs[0].dim() else n for i, n in enumerate(inputs[0].shape)])
 
 
-def _repeated(w: Witness, repeats: torch.Tensor, along: int, given: int | None) -> int:
+def _repeated(a: Assumptions, w: Witness, repeats: torch.Tensor, along: int, given: int | None) -> int:
     """How many elements there are when ``along`` of them are repeated."""
     if given is not None:
         return given
     held = values.known(repeats)
     if held is None:
-        w.assumed("how often elements repeat", "once each")
-        return along
+        return a.repeats(w, along)
     if not held.storage.constant:
         w.assumed("how often elements repeat", "the sample input's own value")
     with values.computing():

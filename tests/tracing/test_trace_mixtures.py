@@ -65,3 +65,26 @@ def test_numbers_of_a_device_in_a_list_are_read_one_by_one(trace: Trace) -> None
     traced = trace(f"def build_model():\n    return lambda x: {listed}\n", "2,2")
     assert not traced.failed
     assert traced.times("aten::_local_scalar_dense") == 2
+
+
+def test_repeats_and_lengths_that_are_not_known_agree(trace: Trace) -> None:
+    """A text that is spoken: each token lasts as long as a predictor says."""
+    traced = trace(
+        """
+class Lasting(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.durations = nn.Linear(4, 1)
+
+    def forward(self, x):
+        durations = self.durations(x)[:, 0].round().long()
+        whole = torch.zeros(durations.sum().item(), 4, device=x.device)
+        repeated = torch.repeat_interleave(x, durations, dim=0)
+        whole[: len(repeated)] = repeated
+        return whole
+""",
+        "7,4",
+    )
+    assert not traced.failed
+    answers = [finding.facts.get("answer") for finding in traced.inventory.findings]
+    assert answers == ["1", "1 in all"]
