@@ -30,6 +30,10 @@ FALLBACK_LIMIT = 300.0
 #: The same for a rehearsal in a cross-check: it may compute what the model computes.
 REHEARSAL_LIMIT = 900.0
 
+#: How a trace tells that it ended where the model needs what a CUDA extension returns, which nothing here can compute:
+#: ``opscan.tracing.cuda_extensions.calls``.
+_AT_EXTENSION = "CudaExtensionError"
+
 #: Errors that no other tracer would be spared.
 _FINAL = (LoadError, ModelError, MatrixError, UsageError)
 
@@ -239,11 +243,12 @@ def _completeness(tried: Tried) -> tuple[bool, int]:
 
 
 def _is_the_end(kept: Tried) -> bool:
-    """Whether no other tracer is asked: the inventory reaches the model's end; or it is that of a rehearsal that
-    computed all values, or of one that compiled: what these met an NPU would, and no other tracer may hide it."""
+    """Whether no other tracer is asked: the inventory reaches the model's end, or that of what can be followed here; or
+    it is that of a rehearsal that computed all values, or of one that compiled: what these met an NPU would, and no
+    other tracer may hide it."""
     assert kept.scanned is not None
     trace = kept.scanned.inventory.trace
-    if kept.link.engine.tracer == "graph":
+    if kept.link.engine.tracer == "graph" or any(_AT_EXTENSION in (each.reason or "") for each in trace.attempts[-1:]):
         return True
     return not ended_early(kept.scanned.inventory) or (trace.engine == "rehearse" and trace.values == "computed")
 

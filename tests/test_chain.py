@@ -174,6 +174,13 @@ def test_an_error_of_the_model_under_another_tracer_is_one_attempt() -> None:
     assert ended_early(result.scanned.inventory)
 
 
+def test_no_tracer_computes_what_a_cuda_extension_returns() -> None:
+    at_extension = "The trace ended at model.py:11: CudaExtensionError: flash_attn.f is a CUDA extension."
+    result, asked = followed({"dispatch": seen("dispatch", "aten::add", ended=at_extension)})
+    assert asked == ["dispatch"]
+    assert told(result) == [("dispatch", False, at_extension)]
+
+
 # --- which inventory is kept ----------------------------------------------------------------------------------
 
 

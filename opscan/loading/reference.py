@@ -222,7 +222,7 @@ def _unreadable(text: str, error: OSError | ValueError) -> LoadError:
 def _in_folder(path: Path) -> str:
     if (path / "config.json").is_file() or (path / "model_index.json").is_file():
         return f"It holds a configuration: scan hf:{path}"
-    return f"Name the file that builds the model: {path / 'model.py'}"
+    return f"Name the file that builds the model: {path / 'model.py'} — or scan all models in it: opscan batch {path}"
 
 
 def _nearest(path: Path) -> str:

@@ -13,8 +13,11 @@ from opscan.assessment import (
     AssessedOp,
     Assessment,
     Blocker,
+    CheckedTracer,
     Cost,
     CostItem,
+    CrossCheck,
+    Difference,
     Evidence,
     Gate,
     ModelInfo,
@@ -211,6 +214,19 @@ def sample_assessment() -> Assessment:
         ),
         gate=Gate(False, "unsupported"),
         warnings=("torch_npu 2.6.0.post5 is documented for CANN 8.3.RC1, not 8.5.0",),
+        cross_check=CrossCheck(
+            (
+                CheckedTracer("dispatch", True, True, False, 6, 70),
+                CheckedTracer("export", False, False, reason="Data-dependent value\n  at detector.py:91"),
+                CheckedTracer("jit", True, False, True, 1_234, 68),
+            ),
+            (
+                Difference("torchvision::nms", "forward", {"dispatch": 1, "jit": 0}, "fallback"),
+                Difference("aten::nonzero", "forward", {"dispatch": 1, "jit": 0}, "slow", "constant"),
+                Difference("aten::logcumsumexp", "backward", {"dispatch": 1}, "slow", "ended"),
+            ),
+            1,
+        ),
     )
 
 
@@ -256,6 +272,10 @@ def hostile_assessment() -> Assessment:
             cost=Cost(days, (CostItem(HOSTILE, HOSTILE, 1, days, days),)),
             warnings=(HOSTILE,),
             routes=hostile_routes(place),
+            cross_check=CrossCheck(
+                (CheckedTracer(HOSTILE, False, True, False, 1, 1, HOSTILE),),
+                (Difference(HOSTILE, "forward", {HOSTILE: 1}, "unsupported"),),
+            ),
         ),
         op,
         long,
