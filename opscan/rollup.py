@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from opscan.assessment import PersonDays, Summary, ToolInfo, Verdict
-from opscan.target import Target
+from opscan.target import Route, Target
 
 #: The version of the contract of ``batch.json``.
 SCHEMA = 1
@@ -27,7 +27,8 @@ UNSCANNED: tuple[Status, ...] = ("error", "time_limit", "not_run")
 
 @dataclass(frozen=True, slots=True)
 class ScannedModel:
-    """What is repeated here of a model's own report. ``calls``: by verdict, those of ``summary`` are entries."""
+    """What is repeated here of a model's own report. ``calls``: by verdict, those of ``summary`` are entries.
+    ``recommended``: the route, where all were compared."""
 
     reference: str
     target: Target
@@ -37,6 +38,7 @@ class ScannedModel:
     error_findings: int
     blockers: tuple[str, ...]
     person_days: PersonDays
+    recommended: Route | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,7 @@ def scanned_model(assessment: Assessment) -> ScannedModel:
         error_findings=sum(finding.severity == "error" for finding in assessment.findings),
         blockers=tuple(dict.fromkeys(op.name for op in assessment.ops if op.verdict == "unsupported")),
         person_days=assessment.cost.person_days,
+        recommended=assessment.routes.recommended if assessment.routes else None,
     )
 
 

@@ -110,9 +110,15 @@ def _print_effort(screen: Screen, roll_up: RollUp, lang: Lang) -> None:
 
 def _print_models(screen: Screen, roll_up: RollUp, lang: Lang) -> None:
     names = ("model", "result", "coverage", "calls", "blockers", "days")
-    rows = [_row(model, lang) for model in _worst_first(roll_up.models)]
+    heads = [text(f"batch.column.{name}", lang) for name in names]
+    models = _worst_first(roll_up.models)
+    rows = [_row(model, lang) for model in models]
+    if any(model.scanned and model.scanned.recommended for model in models):
+        heads.append(text("routes.recommended", lang))
+        for model, row in zip(models, rows, strict=True):
+            row.append((model.scanned.recommended if model.scanned else None) or "–")
     if rows:
-        print_table(screen, [text(f"batch.column.{name}", lang) for name in names], rows[:_ROWS])
+        print_table(screen, heads, rows[:_ROWS])
         _print_more(screen, len(rows), lang)
 
 

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import io
 import json
+from dataclasses import replace
 
 import pytest
+from rich.console import Console
 
 from opscan.assessment import PersonDays, Summary, ToolInfo
 from opscan.cli.messages import RuleMessages
-from opscan.rendering.batch import render_batch_html, render_batch_json
+from opscan.rendering.batch import print_roll_up, render_batch_html, render_batch_json
+from opscan.rendering.screen import Screen
 from opscan.rollup import STATUSES, ModelResult, OperatorTally, RollUp, ScannedModel, SkippedFile, Totals
 from opscan.target import Target
 
@@ -71,7 +75,19 @@ def test_the_json_is_the_roll_up(roll_up: RollUp) -> None:
     assert data["operators"][0]["models"] == [HOSTILE]
 
 
-def test_names_that_are_no_text_are_written_with_escapes(roll_up: RollUp) -> None:
-    from dataclasses import replace
+def test_the_recommended_route_stands_where_routes_were_compared(roll_up: RollUp) -> None:
+    first, second = roll_up.models
+    assert first.scanned is not None
+    compared = replace(first, scanned=replace(first.scanned, recommended="offline"))
+    page = render_batch_html(replace(roll_up, models=(compared, second)), "zh", RuleMessages())
+    assert "推荐路线：offline" in page
+    assert "推荐路线：" not in render_batch_html(roll_up, "zh", RuleMessages())
+    file = io.StringIO()
+    print_roll_up(replace(roll_up, models=(compared, second)), Screen(Console(file=file)), "en", ())
+    lines = file.getvalue().splitlines()
+    assert lines[0].endswith("Recommended")
+    assert any(line.rstrip().endswith("offline") for line in lines)
 
+
+def test_names_that_are_no_text_are_written_with_escapes(roll_up: RollUp) -> None:
     assert "\\\\udcff" in render_batch_json(replace(roll_up, source="a\udcff"))
