@@ -14,6 +14,7 @@ from torch._functorch.partitioners import default_partition
 from torch.fx.experimental import proxy_tensor
 from torch.nn.utils.stateless import _reparametrize_module
 from torch.utils._python_dispatch import _disable_current_modes
+from torch.utils._pytree import tree_leaves
 
 from opscan.tracing.answering_mode import depends_on_data
 from opscan.tracing.asked_autocast import autocast_for
@@ -22,6 +23,9 @@ from opscan.tracing.patches import Patches
 from opscan.tracing.recording import RecordingMode
 from opscan.tracing.trees import tensors_in
 from opscan.workload import Workload
+
+#: Objects within objects of a result that are looked into.
+_DEPTH = 4
 
 
 @dataclass(slots=True)
@@ -39,7 +43,7 @@ def capture(model: Any, args: Any, kwargs: Any, workload: Workload, recorder: Re
 
     def forward(state: Any, args: Any, kwargs: Any) -> list[torch.Tensor]:
         with left_as_it_was(model), _with_state(model, state), autocast_for(workload.amp, recorder):
-            return list(tensors_in(model(*args, **kwargs)))
+            return list(reachable(model(*args, **kwargs)))
 
     def keep(gm: torch.fx.GraphModule, example_inputs: Any) -> Callable[..., Any]:
         captured.graphs.append(as_torchair_has_it(gm))
@@ -77,6 +81,19 @@ def _state(model: Any) -> dict[str, torch.Tensor]:
     return {**dict(model.named_parameters()), **dict(model.named_buffers())}
 
 
+def reachable(result: Any, depth: int = _DEPTH) -> Iterator[torch.Tensor]:
+    """Tensors of a result, and of the objects in it: a cache of keys and values is one."""
+    seen: set[int] = set()
+    for leaf in tree_leaves(result):
+        found = list(tensors_in(leaf))
+        yield from found
+        if not found and depth and hasattr(leaf, "__dict__") and not isinstance(leaf, (type, nn.Module)):
+            for tensor in reachable(list(vars(leaf).values()), depth - 1):
+                if id(tensor) not in seen:
+                    seen.add(id(tensor))
+                    yield tensor
+
+
 def _with_state(model: Any, state: Any) -> AbstractContextManager[Any]:
     return _reparametrize_module(model, state, tie_weights=True) if isinstance(model, nn.Module) else nullcontext()
 
@@ -102,10 +119,21 @@ def as_torchair_has_it(graph: torch.fx.GraphModule) -> torch.fx.GraphModule:
     from torch._inductor.fx_passes.post_grad import remove_noop_ops
 
     remove_noop_ops(graph.graph)
+    for node in reversed(graph.graph.nodes):
+        if not node.users and _is_random(
+            node.target
+        ):  # dynamo drops it, AOT autograd does not
+            graph.graph.erase_node(node)
     for node in graph.graph.nodes:
         if node.target is torch.ops.aten.view.default:
             node.target = torch.ops.aten.reshape.default
     return graph
+
+
+def _is_random(target: object) -> bool:
+    if not isinstance(target, torch._ops.OpOverload) or target._schema.is_mutable:
+        return False
+    return torch.Tag.nondeterministic_seeded in target.tags
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
+from torch._subclasses.functional_tensor import FunctionalTensor
 
 from opscan.tracing import values
 from opscan.tracing.patches import Patches
@@ -71,7 +72,7 @@ def _patch_indexing(patches: Patches, observer: ValueObserver) -> None:
     get, put = torch.Tensor.__getitem__, torch.Tensor.__setitem__
 
     def convert(self: torch.Tensor, index: Any) -> Any:
-        if not isinstance(self, FakeTensor) or self.device.type == "cpu":
+        if not isinstance(self, (FakeTensor, FunctionalTensor)) or self.device.type == "cpu":
             return index
         if isinstance(index, tuple):
             return tuple(_as_index(part, self.device) for part in index)
