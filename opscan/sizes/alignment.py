@@ -44,9 +44,8 @@ class Product:
 
     @property
     def padded(self) -> int:
-        """M is rounded up only beyond a block: few rows are a matter of the batch, which nobody pads."""
-        m = up(self.m, ROWS) if self.m > ROWS else self.m
-        return self.batch * m * up(self.k, self.k_block) * up(self.n, ROWS)
+        """M stays: rows are a matter of the inputs' sizes, and not of the model."""
+        return self.batch * self.m * up(self.k, self.k_block) * up(self.n, ROWS)
 
 
 @dataclass(frozen=True, slots=True)

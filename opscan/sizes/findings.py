@@ -118,11 +118,10 @@ def _alignment(calls: tuple[OpCall, ...], target: Target) -> list[Finding]:
 
 
 def _shape(each: Unaligned) -> str:
-    """``aten::mm ×2 M×K×N 197×768×1000 → 208×768×1008 (10%)``."""
+    """``aten::mm ×2 197×768×17 → 197×768×32 (47%)``: M×K×N, and the columns that are computed."""
     p = each.product
-    m = up(p.m, ROWS) if p.m > ROWS else p.m
     count = f" ×{each.calls}" if each.calls > 1 else ""
-    filled = f"{m}×{up(p.k, p.k_block)}×{up(p.n, ROWS)}"
+    filled = f"{p.m}×{up(p.k, p.k_block)}×{up(p.n, ROWS)}"
     return f"{each.operator}{count} {p.m}×{p.k}×{p.n} → {filled} ({each.waste:.0%})"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -21,12 +21,14 @@ _STEPS = (32, 16, 8)
 @dataclass(frozen=True, slots=True)
 class Symbol:
     """A size that varies. ``places``: tensors, by their position among all of the arguments' leaves, and dimensions.
-    ``size`` is that of the sample inputs; ``range`` the smallest and largest, None where nobody said."""
+    ``size`` is that of the sample inputs; ``range`` the smallest and largest, None where nobody said. ``also``:
+    dimensions that follow (``mask.1``)."""
 
     name: str
     places: tuple[tuple[int, int], ...]
     size: int
     range: tuple[int, int] | None = None
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,12 @@ class Resizing:
             for leaf in matching:
                 for number, dimension in enumerate(asked.dimensions):
                     _add(found, leaf, asked, number, dimension)
+        named = {
+            leaf.index for leaf in tensors if any(a.name in (leaf.parameter, leaf.position) for a in self._dynamic)
+        }
+        for leaf in tensors:
+            if leaf.index not in named:
+                _follow(found, leaf)
         self.symbols = tuple(found.values())
         self.inputs = tuple(_input(leaf, self.symbols) for leaf in tensors)
 
@@ -135,8 +143,18 @@ def _add(found: dict[str, Symbol], leaf: _Leaf, asked: DynamicInput, number: int
         )
     symbol = Symbol(label or f"{leaf.name}.{dim}", (place,), size, bounds)
     if same is not None:
-        symbol = Symbol(same.name, (*same.places, place), size, same.range or bounds)
+        also = (*same.also, f"{leaf.name}.{dim}")
+        symbol = Symbol(same.name, (*same.places, place), size, same.range or bounds, also)
     found[symbol.name] = symbol
+
+
+def _follow(found: dict[str, Symbol], leaf: _Leaf) -> None:
+    """An input that nobody named goes with the others: masks, lengths of the same batch."""
+    for dim, size in enumerate(leaf.tensor.shape):
+        same = _at_the_same_position(found, (leaf.index, dim), int(size))
+        if same is not None:
+            places, also = (*same.places, (leaf.index, dim)), (*same.also, f"{leaf.name}.{dim}")
+            found[same.name] = replace(same, places=places, also=also)
 
 
 def _at_the_same_position(found: Mapping[str, Symbol], place: tuple[int, int], size: int) -> Symbol | None:

@@ -147,4 +147,5 @@ def _outcome(tried: _Tried, together: Sequence[Sizes]) -> Text:
 def _line(tried: _Tried) -> str:
     sizes = ", ".join(map(str, (tried.symbol.size, *tried.taken)))
     refused = ", ".join(str(refused.size) for refused in tried.refused)
-    return f"{tried.symbol.name} = {sizes}" + (f" (refused: {refused})" if refused else "")
+    names = ", ".join((tried.symbol.name, *tried.symbol.also))
+    return f"{names} = {sizes}" + (f" (refused: {refused})" if refused else "")

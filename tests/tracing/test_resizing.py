@@ -40,7 +40,20 @@ def test_only_what_is_named_changes() -> None:
 def test_equal_sizes_at_the_same_position_of_two_inputs_are_one() -> None:
     ids = torch.zeros(1, 16, dtype=torch.int64)
     made = resizing((ids, ids.clone()), {}, DynamicInput("x", (1,)), DynamicInput("y", (1,)))
-    assert made.symbols == (Symbol("x.1", ((0, 1), (1, 1)), 16),)
+    assert made.symbols == (Symbol("x.1", ((0, 1), (1, 1)), 16, also=("y.1",)),)
+
+
+def test_an_input_that_nobody_named_goes_with_the_others() -> None:
+    ids, mask, table = torch.zeros(1, 16, dtype=torch.int64), torch.ones(1, 16), torch.zeros(16, 4)
+    made = resizing((ids, mask, table), {}, DynamicInput("x", (1,)))
+    assert made.symbols == (Symbol("x.1", ((0, 1), (1, 1)), 16, also=("y.1",)),)
+    assert [each.shape for each in made.inputs] == [(1, "x.1"), (1, "x.1"), (16, 4)]
+
+
+def test_an_input_that_is_named_varies_where_it_is_named() -> None:
+    one = torch.zeros(4, 16)
+    made = resizing((one, one.clone()), {}, DynamicInput("x", (0, 1)), DynamicInput("y", (0,)))
+    assert [each.shape for each in made.inputs] == [("x.0", "x.1"), ("x.0", 16)]
 
 
 def test_height_and_width_of_one_input_are_two() -> None:
@@ -55,7 +68,7 @@ def test_names_join_what_positions_do_not() -> None:
         DynamicInput("x", (0,), labels=("n",)),
         DynamicInput("y", (1,), ((2, 9),), labels=("n",)),
     )
-    assert made.symbols == (Symbol("n", ((0, 0), (1, 1)), 4, (2, 9)),)
+    assert made.symbols == (Symbol("n", ((0, 0), (1, 1)), 4, (2, 9), ("y.1",)),)
     assert made.inputs[1].shape == (3, "n")
 
 
