@@ -144,9 +144,24 @@ def _codes_as_text(call: Call) -> Any:
     return torch.zeros(1, _text(call).integer(8, "num_codebooks"), _FRAMES, dtype=torch.int64)
 
 
+def _ids_behind_sound(call: Call) -> Any:
+    """Qwen2-Audio has no method that tells how many features it makes: of four spectra one, by two strides."""
+    plain = texts.plain(call.configuration)
+    spectra = call.get("input_features").shape[-1]
+    special = special_tokens(call.configuration)
+    token = special.get("audio_token_index", special.get("audio_token_id", 0))
+    places = plain.new_full((1, ((spectra - 1) // 2 - 1) // 2 + 1), token)
+    return torch.cat([plain[:, :1], places, plain[:, 1:]], dim=1)
+
+
 def _hidden_speech(call: Call) -> Any:
     """SpeechT5 without its prenets takes what they would give."""
     return torch.rand(1, 64, _text(call).integer(768, "hidden_size"))
+
+
+def _embedded_spectrum(call: Call) -> Any:
+    """Pop2Piano's processor makes features as wide as its encoder."""
+    return torch.rand(1, 64, _text(call).integer(512, "d_model"))
 
 
 def _spectrum(call: Call) -> Any:
@@ -196,12 +211,14 @@ MAKERS: Mapping[str, Mapping[str, Callable[[Call], Any]]] = {
     "blip_2_qformer": {"query_embeds": _query_embeds, "encoder_hidden_states": _image_states},
     "perceiver": {"inputs": _latents_input},
     "evolla": {"protein_input_ids": _proteins, "protein_attention_mask": _protein_mask},
+    "qwen2_audio": {"input_ids": _ids_behind_sound},
     "musicgen": {"input_ids": _codes},
     "musicgen_melody": {"input_ids": _codes},
     "csm": {"input_ids": _frames_of_codes},
     "kyutai_speech_to_text": {"input_ids": _frames_of_codes},
     "dia": {"decoder_input_ids": _frames_of_codes},
     "speecht5": {"input_values": _hidden_speech, "decoder_input_values": _hidden_speech},
+    "pop2piano": {"input_features": _embedded_spectrum},
     "univnet": {"input_features": _spectrum},
     "graphormer": {
         "input_nodes": _graph(1, _NODES, 1),
