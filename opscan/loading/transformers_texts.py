@@ -16,6 +16,11 @@ from opscan.text import Text
 _TOKENS = 128
 _WRITTEN = 16
 
+#: Models that go through a text token by token, where their kernels for CUDA are missing: each token costs as many calls
+#: as the model has, and shows no others.
+_STEP_BY_STEP = ("rwkv", "mamba", "falcon_mamba", "jamba", "zamba")
+_STEPS = 32
+
 #: Names of the token that stands for one feature of each modality, and of those that stand around them.
 _IMAGE = ("image_token_id", "image_token_index", "image_token")
 _IMAGE_AROUND = (("vision_start_token_id", "image_start_token_id"), ("vision_end_token_id", "image_end_token_id"))
@@ -43,6 +48,7 @@ def plain(configuration: Any, length: int = _TOKENS) -> torch.Tensor:
     """Different tokens, none of them with a meaning of its own to the model."""
     numbers = Numbers(configuration, TEXT)
     vocabulary = numbers.integer(1000, "vocab_size")
+    length = min(length, _STEPS) if getattr(configuration, "model_type", "") in _STEP_BY_STEP else length
     longest = numbers.get("max_position_embeddings", "n_positions", "max_seq_len")
     length = min(length, int(longest) - 2) if isinstance(longest, int) and longest > 4 else length
     special = set(special_tokens(configuration).values())
