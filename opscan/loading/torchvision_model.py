@@ -29,7 +29,7 @@ def load(reference: LibraryReference, inputs: tuple[Input, ...], train: bool) ->
         raise unknown_model(str(reference), reference.name, models.list_models())
     builder = models.get_model_builder(name)
     model = call(builder, _without_weights(builder, reference.arguments), str(reference)).train(train)
-    args = _inputs(name, builder, reference.arguments, train)
+    args = _inputs(name, builder, model, reference.arguments, train)
     args, kwargs = offered.arguments(model, inputs, args, {}, str(reference))
     return LoadedModel(model, args, kwargs, (_note(inputs, args),))
 
@@ -43,7 +43,9 @@ def _without_weights(builder: Callable[..., Any], arguments: tuple[Argument, ...
     return (*arguments, *(Argument(name, value) for name, value in own.items() if name in taken))
 
 
-def _inputs(name: str, builder: Callable[..., Any], arguments: tuple[Argument, ...], train: bool) -> tuple[Any, ...]:
+def _inputs(
+    name: str, builder: Callable[..., Any], model: Any, arguments: tuple[Argument, ...], train: bool
+) -> tuple[Any, ...]:
     import torch
 
     kind = builder.__module__.split(".")[2:-1]
@@ -52,6 +54,8 @@ def _inputs(name: str, builder: Callable[..., Any], arguments: tuple[Argument, .
     if "optical_flow" in kind:
         return torch.rand(1, 3, 360, 520), torch.rand(1, 3, 360, 520)
     height, width, frames = _trained_on(name)
+    if isinstance(built_for := getattr(model, "image_size", None), int):  # its weights may be for larger images
+        height = width = built_for
     batch = 2 if train else 1
     if "video" in kind:
         return (torch.rand(batch, 3, frames, height, width),)

@@ -45,6 +45,43 @@ def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     sys.modules.update(held)
 
 
+TORCHVISION = """
+import torch
+class Transformer(torch.nn.Module):
+    image_size = 224
+    def forward(self, x): return x
+def list_models(): return ["vit_large"]
+def get_model_builder(name): return vit_large
+def vit_large(weights="something"):
+    assert weights is None
+    return Transformer()
+class OfWeights:
+    meta = {}
+    def transforms(self):
+        class Preset: crop_size = [518]
+        return Preset
+def get_model_weights(name):
+    class Weights: DEFAULT = OfWeights()
+    return Weights
+"""
+
+
+def test_weights_may_be_for_larger_images_than_the_model_is_built_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = {n: m for n, m in sys.modules.items() if n.partition(".")[0] == "torchvision"}
+    for name in held:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    (tmp_path / "torchvision").mkdir()
+    (tmp_path / "torchvision" / "__init__.py").write_text("")
+    (tmp_path / "torchvision" / "models.py").write_text(TORCHVISION)
+    model = load(LibraryReference("torchvision", "vit_large"), (), train=False)
+    for name in ("torchvision", "torchvision.models"):
+        monkeypatch.delitem(sys.modules, name)
+    assert model.args[0].shape == (1, 3, 224, 224)
+
+
 def timm(name: str, *arguments: Argument, inputs: tuple[str, ...] = (), train: bool = False) -> LoadedModel:
     return load(LibraryReference("timm", name, arguments), tuple(map(parse_input_shape, inputs)), train)
 
@@ -149,7 +186,12 @@ def test_remote_code_is_refused_without_trust(tmp_path: Path) -> None:
 @pytest.mark.skipif(importlib.util.find_spec("torchvision") is None, reason="torchvision is not installed")
 @pytest.mark.parametrize(
     ("name", "shape"),
-    [("resnet18", (1, 3, 224, 224)), ("r3d_18", (1, 3, 16, 112, 112)), ("inception_v3", (1, 3, 299, 299))],
+    [
+        ("resnet18", (1, 3, 224, 224)),
+        ("r3d_18", (1, 3, 16, 112, 112)),
+        ("inception_v3", (1, 3, 299, 299)),
+        ("vit_h_14", (1, 3, 224, 224)),
+    ],
 )
 def test_torchvision(name: str, shape: tuple[int, ...]) -> None:
     ensure_importable()
