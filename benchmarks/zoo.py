@@ -52,7 +52,7 @@ def main() -> None:
             if section.startswith("onnx"):
                 _sweep_onnx(section, options, results)
         _sweep(options, results)
-    results.tidy()
+        results.tidy()
     text = page(list(results.records.values()))
     if options.write is not None:
         options.write.write_text(text, encoding="utf-8")

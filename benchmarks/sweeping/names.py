@@ -5,6 +5,7 @@ A section whose library is not installed is empty.
 
 from __future__ import annotations
 
+import importlib.metadata
 import importlib.util
 import sys
 from collections import defaultdict
@@ -111,7 +112,9 @@ def main() -> None:
         if importlib.util.find_spec(package) is None:
             print(f"{section}: {package} is not installed for {sys.executable}", file=sys.stderr)
             continue
+        release = f"{package} {importlib.metadata.version(package)}"
         for model in listed():
+            model = msgspec.structs.replace(model, release=release)
             sys.stdout.buffer.write(msgspec.json.encode(model) + b"\n")
 
 

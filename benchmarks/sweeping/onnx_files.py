@@ -1,7 +1,10 @@
-"""The ONNX half: what ``onnx_zoo.py`` finds, as records."""
+"""The ONNX half: what ``onnx_zoo.py`` finds, as records. An inventory is whole where every node is listed; what else
+was not seen, as the model at an older opset, is its reason.
+"""
 
 from __future__ import annotations
 
+import importlib.metadata
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,10 +32,11 @@ def _record(section: Section, found: Outcome) -> Record:
     return Record(
         section,
         found.name,
-        "error" if found.error else ("assumed" if found.unseen else "whole"),
+        "error" if found.error else "whole",
         kind=found.kind,
-        reason=" ".join((found.error or next(iter(found.unseen), "")).split())[:300],
+        reason=" ".join((found.error or next(iter(found.unseen), "").partition(":")[0]).split())[:300],
         seconds=round(found.seconds, 1),
         calls=found.calls,
         operators=found.operators,
+        release=f"onnx {importlib.metadata.version('onnx')}",
     )

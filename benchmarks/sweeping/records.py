@@ -19,13 +19,16 @@ Outcome = Literal["whole", "assumed", "part", "error", "time", "crash"]
 
 
 class Model(msgspec.Struct, frozen=True):
-    """One to be scanned. ``files``: those to be written first, by their names below the sweep's folder."""
+    """One to be scanned. ``files``: those to be written first, by their names below the sweep's folder. ``release``: of
+    the library that it is from.
+    """
 
     section: Section
     name: str
     reference: Reference
     shape: tuple[int, ...] = ()
     files: dict[str, str] = {}
+    release: str = ""
 
 
 class Record(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -41,6 +44,7 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     calls: int = 0
     operators: int = 0
     plain: str = ""
+    release: str = ""
 
     @property
     def key(self) -> tuple[str, str]:

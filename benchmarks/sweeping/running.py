@@ -71,7 +71,7 @@ class Runner:
         if record.outcome in ("time", "crash"):
             self.close()
             took = watch.used - before
-        return msgspec.structs.replace(record, seconds=round(max(took, 0.0), 1))
+        return msgspec.structs.replace(record, seconds=round(max(took, 0.0), 1), release=model.release)
 
     def _in_short(self, text: str) -> str:
         return " ".join(text.replace(f"{self.folder}{os.sep}", "").split())[:300]
