@@ -205,6 +205,28 @@ def test_a_call_that_was_not_rehearsed_is_answered_by_the_tables(judge: GraphJud
     assert (found.verdict, [e.kind for e in found.evidence]) == ("supported", ["torchair", "cann"])
 
 
+def test_arguments_decide_where_tables_alone_do_not(tmp_path: Path) -> None:
+    converters = {
+        "aten::mean.dim": Converter("implemented", ("ReduceMean", "ReduceMeanWithCast"), source="aten/mean.py"),
+        "aten::_native_batch_norm_legit": Converter("implemented", ("BatchNormV3",), source="aten/norm.py"),
+    }
+    engine = {"ReduceMean": ge("float32"), "BatchNormV3": ge("float32")}
+    files = (
+        adapter("2.13.0", {name: native() for name in converters}),
+        torchair("2.13.0", converters),
+        cann("9.1.0", {}, engine),
+    )
+    judge = GraphJudge(open_matrix(tmp_path, *files), "2.13.0")
+    spec = (TensorSpec("float32", (2, 3)),)
+    plain = judge.call(OpCall("aten::mean.dim", "forward", spec, spec, (("dim", "[1]"),)))
+    assert (plain.verdict, plain.kernels) == ("supported", ("ReduceMean",))
+    cast = judge.call(OpCall("aten::mean.dim", "forward", spec, spec, (("dtype", "torch.float32"),)))
+    assert (cast.verdict, cast.rule) == ("unknown", "OPS306")
+    norm = judge.call(OpCall("aten::_native_batch_norm_legit", "forward", spec, spec, (("training", "True"),)))
+    assert (norm.verdict, norm.rule) == ("unsupported", "OPS112")
+    assert "Ascend950 only" in (norm.reason or "")
+
+
 def test_what_a_ruling_rests_on(judge: GraphJudge) -> None:
     evidence = ruling(judge, launch("Abs", ("x", "float32"))).evidence
     assert [(e.kind, e.release) for e in evidence] == [("observed", "2.13.0"), ("cann", "9.1.0")]
