@@ -34,6 +34,23 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
+def test_every_kind_has_a_command() -> None:
+    marks = (
+        ".py",
+        "net:",
+        "torchvision:",
+        "timm:",
+        "hf:",
+        "traced.pt",
+        ".pt2",
+        "--trust",
+        ".onnx",
+        "fused.py",
+        "--input ",
+    )
+    assert [mark for mark in marks if not any(mark in command for command in COMMANDS)] == []
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_commands(folder: Path, command: str) -> None:
     package = next((package for mark, package in NEEDS.items() if mark in command), None)
