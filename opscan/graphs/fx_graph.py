@@ -78,6 +78,12 @@ def lines_of(node: fx.Node) -> tuple[Line, ...]:
     return tuple((file, int(line)) for file, line in found if not file.startswith((_TORCH, "<")))
 
 
+def of_torch(node: fx.Node) -> bool:
+    """Whether the innermost line is torch's: a module of its own keeps statistics."""
+    found = _FRAME.findall(node.stack_trace or "")
+    return bool(found) and found[-1][0].startswith(_TORCH)
+
+
 def module_of(node: fx.Node) -> str:
     """The module in which a node makes its call, by its qualified name."""
     stack = [str(entry[0]) for entry in (node.meta.get("nn_module_stack") or {}).values()]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from contextlib import nullcontext
 from typing import Any
 
 import torch
@@ -62,8 +61,7 @@ class TracedProgram(Scope):
         def made(function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
             if node.kind() == "aten::_convolution":
                 function, args = torch.ops.aten.convolution, args[:9]
-            with nullcontext() if _has_gradient(node) else torch.no_grad():
-                return call_within(self, path, call, (function, args, kwargs), {})
+            return call_within(self, path, call, (function, args, kwargs), {})
 
         return made
 
@@ -72,16 +70,6 @@ def _is_whole(node: Any) -> bool:
     """``x[:]`` in an index: eager mode calls no operator for it."""
     start, end, step = (value.toIValue() for value in list(node.inputs())[2:5])
     return start in (0, None) and end in (sys.maxsize, None) and step == 1
-
-
-def _has_gradient(node: Any) -> bool:
-    """False where gradients were switched off when the node was traced: none of its results has one, though an
-    argument does."""
-    return not _with_gradient(node.inputs()) or _with_gradient(node.outputs())
-
-
-def _with_gradient(values: Any) -> bool:
-    return any(value.isCompleteTensor() and value.requires_grad() for value in values)
 
 
 def path_of(node: Any) -> str:

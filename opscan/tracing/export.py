@@ -16,12 +16,12 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import _disable_current_modes
 
 from opscan.graphs.exported import module_of_program
-from opscan.graphs.fx_graph import GraphProgram, lines_of, module_of
+from opscan.graphs.fx_graph import GraphProgram, lines_of, module_of, of_torch
 from opscan.inventory import Finding, Inventory, Location
 from opscan.tracing.capture import LARGE, Captured, Dispatcher, Setting, described, inventory_of
 from opscan.tracing.dispatch import DispatchTracer
 from opscan.tracing.interface import Recipe, TraceOptions
-from opscan.tracing.own_derivatives import own_derivatives_noted
+from opscan.tracing.kept_gradients import own_derivatives_noted
 from opscan.tracing.patches import Patches
 from opscan.tracing.quiet import quiet
 from opscan.tracing.real_model import AsModule
@@ -115,11 +115,12 @@ def _changed(program: Any, locator: SourceLocator) -> Iterator[Finding]:
     told: set[str] = set()
     for node in program.graph.nodes:
         for written in _written(node):
-            name = names.get(written.name)
-            if written.op == "placeholder" and name is not None and name not in told:
+            base = _base(written)
+            name = names.get(base.name)
+            if base.op == "placeholder" and name is not None and name not in told and not of_torch(node):
                 told.add(name)
                 where = locator.innermost_of(lines_of(node))
-                kind = "the buffer" if written.name in signature.inputs_to_buffers else "the input"
+                kind = "the buffer" if base.name in signature.inputs_to_buffers else "the input"
                 location = (Location(*where, module_of(node)),) if where else ()
                 yield Finding("OPS634", {"what": f"{kind} {name}"}, location)
 
@@ -129,3 +130,13 @@ def _written(node: fx.Node) -> Iterator[fx.Node]:
         for argument, value in zip(node.target._schema.arguments, node.args, strict=False):
             if argument.alias_info is not None and argument.alias_info.is_write and isinstance(value, fx.Node):
                 yield value
+
+
+def _base(node: fx.Node) -> fx.Node:
+    """The tensor that a view is of."""
+    while isinstance(node.target, torch._ops.OpOverload) and node.target._schema.arguments:
+        shared = node.target._schema.arguments[0].alias_info
+        if shared is None or not isinstance(node.args[0], fx.Node):
+            break
+        node = node.args[0]
+    return node

@@ -21,8 +21,8 @@ from opscan.inventory import Inventory
 from opscan.tracing.capture import Captured, Dispatcher, Setting, inventory_of
 from opscan.tracing.dispatch import DispatchTracer
 from opscan.tracing.interface import Recipe, TraceOptions
+from opscan.tracing.kept_gradients import applied_by
 from opscan.tracing.module_path import ModulePath
-from opscan.tracing.patches import Patches
 from opscan.tracing.real_model import AsModule
 from opscan.tracing.trees import leaves_of
 
@@ -47,12 +47,14 @@ def capture(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], setting: 
         stack.enter_context(torch.enable_grad())
         stack.enter_context(_own_derivatives_whole(tracer))
         graph = tracer.trace(root)
-    program = GraphProgram(fx.GraphModule(root, graph))
-    return Captured(lambda *args, **kwargs: program(*_tensors(args, kwargs)))
+    return Captured(_Program(fx.GraphModule(root, graph)))
 
 
-def _tensors(args: Any, kwargs: Any) -> list[torch.Tensor]:
-    return [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)]
+class _Program(GraphProgram):
+    """Takes the model's arguments."""
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        return super().forward(*(leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)))
 
 
 class _Tracer(fx.Tracer):
@@ -125,17 +127,11 @@ def _recorded(root: nn.Module, setting: Setting) -> Iterator[None]:
 @contextmanager
 def _own_derivatives_whole(tracer: _Tracer) -> Iterator[None]:
     """``torch.autograd.Function.apply`` on a symbol is one call."""
-    patches = Patches()
-    function: Any = torch.autograd.Function
-    apply = function.apply.__func__
 
     def symbolic(cls: Any, *args: Any, **kwargs: Any) -> Any:
         if any(isinstance(leaf, fx.Proxy) for leaf in tree_leaves((args, kwargs))):
             return tracer.create_proxy("call_function", cls.apply, args, kwargs)
         return apply(cls, *args, **kwargs)
 
-    patches.set(torch.autograd.Function, "apply", classmethod(symbolic))
-    try:
+    with applied_by(symbolic) as apply:
         yield
-    finally:
-        patches.undo()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, is_dataclass, replace
 from typing import Any
 
@@ -23,6 +23,7 @@ from opscan.inventory import Finding, Inventory, Location
 from opscan.tracing.capture import HINT, LARGE, Dispatcher, blamed, cannot_follow, described, renamed
 from opscan.tracing.dispatch import DispatchTracer
 from opscan.tracing.interface import Recipe, TraceOptions
+from opscan.tracing.kept_gradients import switching_noted
 from opscan.tracing.process_state import restored
 from opscan.tracing.quiet import quiet
 from opscan.tracing.real_model import MOST_WEIGHTS, Built, build
@@ -62,13 +63,15 @@ class JitTracer:
         code, LoadError from the recipe."""
         progress("building the model")
         locator = SourceLocator(recipe.root, os.path.dirname(os.path.realpath(torch.__file__)))
+        switched: list[str] = []
         with restored():
             built = build(recipe)
             if built.fake is not None:
                 raise _too_large(built)
             progress("capturing the model")
             try:
-                traced = _traced(built)
+                with switching_noted(locator, switched) if options.workload.train else nullcontext():
+                    traced = _traced(built)
             except Exception as error:
                 failure = cannot_follow(self.name, error, locator)
                 raise blamed(failure, self.name, self._dispatch, recipe, options, progress) from error
@@ -82,7 +85,7 @@ class JitTracer:
             inventory = self._dispatch.trace(replace(recipe, load=load), options, progress)
         except ModelError as error:
             raise blamed(error, self.name, self._dispatch, recipe, options, progress) from error.__cause__
-        return renamed(inventory, self.name, findings, _unseen(traced, findings))
+        return renamed(inventory, self.name, findings, (*_unseen(traced, findings), *switched))
 
 
 def _too_large(built: Built) -> CaptureError:

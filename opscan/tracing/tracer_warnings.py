@@ -32,7 +32,9 @@ def findings_of(caught: Iterable[WarningMessage], locator: SourceLocator) -> lis
 def _of(warning: WarningMessage, locator: SourceLocator) -> Iterator[Finding]:
     text = str(warning.message)
     where = locator.innermost_of([(warning.filename, warning.lineno)])
-    locations = (Location(*where),) if where else ()
+    if where is None:  # code of torch's own, whose values are those of its arguments
+        return
+    locations = (Location(*where),)
     if match := _CONVERTING.search(text):
         yield Finding("OPS603", {"what": f"a {match.group(1)}", "answer": "what these inputs give"}, locations)
     elif match := _REGISTERED.search(text):
