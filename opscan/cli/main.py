@@ -87,8 +87,9 @@ def scan(
         typer.Option(
             "--route",
             metavar="eager|graph|offline|all",
-            help="The migration route: operator by operator (eager, the default), torch.compile with torchair (needs "
-            "torch_npu, see opscan rehearse), or ONNX and ATC. all: the three side by side, and which is recommended.",
+            help="The migration route: operator by operator (eager, the default), torch.compile with torchair "
+            "(rehearsed where torch_npu is at hand, else by tables), or ONNX and ATC. all: the three side by side, and "
+            "which is recommended.",
         ),
     ] = None,
     tracer: options.Tracer = "auto",

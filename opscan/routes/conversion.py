@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 from opscan.inventory import OpCall
 
-#: The chip for which converters add newer operators (torchair asks for its name).
+#: The chips for which converters add newer operators (torchair asks for the name).
 _ASCEND_950 = "ascend950"
 
-#: Operators whose converter adds this one for that chip, and raises for others.
+#: Operators whose converter adds this one for those chips, and raises for others.
 _ONLY_ON_950 = {
     "aten::_native_batch_norm_legit": "BatchNormV3",
     "aten::_native_batch_norm_legit.no_stats": "BatchNormV3",
@@ -40,12 +40,12 @@ class Conversion:
 def conversion_of(call: OpCall, soc: str) -> Conversion:
     """What is known of one call on a SoC."""
     rule = _RULES.get(call.name)
-    return rule(call, soc == _ASCEND_950) if rule is not None else Conversion()
+    return rule(call, soc.startswith(_ASCEND_950)) if rule is not None else Conversion()
 
 
 def of_the_chip(operator: str, soc: str) -> Conversion:
     """What is known without a call."""
-    if operator in _ONLY_ON_950 and soc != _ASCEND_950:
+    if operator in _ONLY_ON_950 and not soc.startswith(_ASCEND_950):
         return Conversion((_ONLY_ON_950[operator],), refusal=_NOT_950)
     return Conversion()
 

@@ -51,14 +51,14 @@ def test_dtypes(made: OpCall, expected: Conversion) -> None:
 
 def test_newer_operators_for_the_newest_chip() -> None:
     made = call("max_pool2d_with_indices", ["float32"])
-    assert conversion_of(made, "ascend950").operators == ("MaxPoolWithArgmaxV3",)
+    assert conversion_of(made, "ascend950pr").operators == ("MaxPoolWithArgmaxV3",)
 
 
 def test_statistics_of_a_batch_are_converted_on_one_chip_only() -> None:
     made = call("_native_batch_norm_legit.no_stats", ["float32"] * 3, training="True")
     assert conversion_of(made, "ascend910b").refusal == "it is converted on Ascend950 only"
     assert of_the_chip(made.name, "ascend910b").refusal == "it is converted on Ascend950 only"
-    assert conversion_of(made, "ascend950") == Conversion(("BatchNormV3",))
-    assert of_the_chip(made.name, "ascend950") == Conversion()
+    assert conversion_of(made, "ascend950pr") == Conversion(("BatchNormV3",))
+    assert of_the_chip(made.name, "ascend950pr") == Conversion()
     outside = call("_native_batch_norm_legit", ["float32"] * 5, training="False")
-    assert conversion_of(outside, "ascend950").refusal == "it is converted in training only"
+    assert conversion_of(outside, "ascend950pr").refusal == "it is converted in training only"
