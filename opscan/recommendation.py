@@ -22,6 +22,9 @@ BREAKS = frozenset({"OPS607", "OPS609"})
 _VARYING_SIZES = ("OPS621", "OPS667")
 _DIFFERS = "OPS626"
 
+#: The finding of the graph route that sizes vary.
+_GRAPH_GEARS = "OPS665"
+
 #: The finding that one path of many was traced.
 _ONE_PATH = "OPS603"
 
@@ -49,7 +52,9 @@ def recommend(results: Sequence[RouteResult], train: bool) -> Recommendation:
     against = {route: tuple(_against(result, judged.get("eager"))) for route, result in allowed.items()}
     free = [route for route in _PREFERRED if route in allowed and not is_stopped(allowed[route])]
     chosen = _choose(free, against, train) if free else _least_work(allowed)
-    first = _for(allowed[chosen], against[chosen], train) if free else _all_stopped(allowed, chosen, train)
+    first = (
+        _for(allowed[chosen], against[chosen], train) if free else _all_stopped(allowed, chosen, _these(results, train))
+    )
     others = [_why_not(route, texts) for route, texts in against.items() if route != chosen]
     if train and "offline" in judged:
         others.append(
@@ -125,16 +130,24 @@ def _for(result: RouteResult, against: tuple[Text, ...], train: bool) -> Text:
     )
 
 
-def _all_stopped(results: dict[Route, RouteResult], chosen: Route, train: bool) -> Text:
+def _all_stopped(results: dict[Route, RouteResult], chosen: Route, these: Text) -> Text:
     others = [f"{route} {_days(result)}" for route, result in results.items() if route != chosen and not result.reason]
     than, than_zh = (f" ({', '.join(others)})", f"（{'，'.join(others)}）") if others else ("", "")
     result = results[chosen]
     named = _blockers(result)
-    every, every_zh = ("Every route that trains", "可训练的路线") if train else ("Every route", "各路线")
     return Text(
-        f"{every} is blocked. {chosen} is the least work: likely {_days(result)} person-days{than}; {named.en}.",
-        f"{every_zh}均有阻塞。{chosen} 的工作量最小：可能为 {_days(result)} 人天{than_zh}；{named.zh}。",
+        f"{these.en} is blocked. {chosen} is the least work: likely {_days(result)} person-days{than}; {named.en}.",
+        f"{these.zh}均有阻塞。{chosen} 的工作量最小：可能为 {_days(result)} 人天{than_zh}；{named.zh}。",
     )
+
+
+def _these(results: Sequence[RouteResult], train: bool) -> Text:
+    """The routes that were looked at, as the subject of a sentence."""
+    if train:
+        return Text("Every route that trains", "可训练的路线")
+    if any(result.summary is None for result in results):
+        return Text("Every route that was judged", "所评估的路线")
+    return Text("Every route", "各路线")
 
 
 def _days(result: RouteResult) -> str:
@@ -156,7 +169,7 @@ def _against(result: RouteResult, eager: RouteResult | None) -> Iterator[Text]:
     summary, trace = result.summary, result.trace
     assert summary is not None
     if result.reason:
-        yield Text(result.reason, f"中途终止（{result.reason}）")
+        yield _end(result)
         return
     if result.blockers:
         yield _blockers(result)
@@ -225,6 +238,11 @@ def _risks(result: RouteResult) -> Iterator[Text]:
             "Risk: the graph was not converted by torchair itself; its converters were looked up in tables.",
             "风险：图并非由 torchair 实际转换，而是查表得出其转换器。",
         )
+    if route == "graph" and any(finding.rule == _GRAPH_GEARS for finding in result.findings):
+        yield Text(
+            "Sizes vary: without gears the graph is compiled again for each new one.",
+            "尺寸会变化：若不设置档位，每种新尺寸都会重新编译图。",
+        )
     if route == "offline":
         yield Text(
             "An offline model is made for the sizes that it is converted with: others need gears, or a model each.",
@@ -242,12 +260,18 @@ def _why_not_judged(results: Sequence[RouteResult]) -> Iterator[Text]:
 def _blockers(result: RouteResult) -> Text:
     """How many blockers, and the first of them by name, as a clause."""
     if not result.blockers:
-        return Text(result.reason, result.reason)
+        return _end(result)
     names = list(dict.fromkeys(blocker.operator or blocker.rule or "" for blocker in result.blockers))
     more, n = len(names) - _NAMED, len(names)
     shown = ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
     shown_zh = "、".join(names[:_NAMED]) + (" 等" if more > 0 else "")
     return Text(f"{_count(n, 'blocker')} ({shown})", f"{n} 个阻塞项（{shown_zh}）")
+
+
+def _end(result: RouteResult) -> Text:
+    """Why a route cannot be walked to its end, as a clause."""
+    reason = result.reason.rstrip(". ")
+    return Text(reason, f"中途终止（{reason}）")
 
 
 def _count(n: int, noun: str) -> str:

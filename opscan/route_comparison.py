@@ -67,8 +67,8 @@ def _result(route: Route, assessments: Mapping[Route, Assessment]) -> RouteResul
     )
 
 
-def _key(finding: AssessedFinding) -> tuple[str, tuple[tuple[str, int], ...]]:
-    return finding.rule, tuple((place.file, place.line) for place in finding.locations)
+def _key(finding: AssessedFinding) -> tuple[str, str, tuple[tuple[str, int], ...]]:
+    return finding.rule, finding.message, tuple((place.file, place.line) for place in finding.locations)
 
 
 def _where_it_ended(assessment: Assessment) -> str:

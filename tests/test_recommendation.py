@@ -76,6 +76,12 @@ def test_sizes_that_vary_speak_against_a_converted_model() -> None:
         assert "ATC needs gears" in said(found)
 
 
+def test_a_graph_of_varying_sizes_is_compiled_again_and_again() -> None:
+    found = recommend([result("eager"), result("graph", findings=(finding("OPS665"),))], train=False)
+    assert found.route == "graph"
+    assert "without gears the graph is compiled again" in said(found)
+
+
 def test_eager_where_the_graph_breaks_and_nodes_are_unknown() -> None:
     graph = result("graph", findings=(finding("OPS607", 3, 9), finding("OPS603", 3)))
     found = recommend([result("eager", unknown=1), graph, result("offline", unknown=2)], train=False)
@@ -126,7 +132,7 @@ def test_a_route_with_blockers_gives_way_to_one_without() -> None:
 
 def test_a_route_that_ends_is_stopped_without_a_blocker() -> None:
     found = recommend(
-        [result("eager"), result("offline", reason="the model cannot be exported here. x: y")], train=False
+        [result("eager"), result("offline", reason="the model cannot be exported here. x: y.")], train=False
     )
     assert found.route == "eager"
     assert "offline: the model cannot be exported here. x: y." in said(found)
@@ -144,6 +150,12 @@ def test_where_every_route_is_blocked_the_least_work_decides() -> None:
         "Every route is blocked. graph is the least work: likely 2 person-days (eager 3); 1 blocker (aten::a)."
     )
     assert "eager: 4 blockers (aten::a, aten::b, aten::c and 1 more)." in said(found)
+
+
+def test_what_was_not_judged_is_not_called_blocked() -> None:
+    found = recommend([result("eager", "aten::a"), RouteResult("graph", "it fell"), RouteResult("offline", "x")], False)
+    assert found.route == "eager"
+    assert found.reasons[0].en.startswith("Every route that was judged is blocked.")
 
 
 def test_training_stays_in_eager_mode() -> None:
