@@ -84,6 +84,8 @@ def test_names_that_would_act_are_shown(opscan: Opscan, folder: Path) -> None:
         (("--train",), "--train"),
         (("--rehearse",), "--engine rehearse"),
         (("--probe", "require"), "--probe require"),
+        (("--tracer", "fx"), "--tracer fx"),
+        (("--cross-check",), "--cross-check"),
     ],
 )
 def test_options_about_running_do_not_go_with_a_file(
