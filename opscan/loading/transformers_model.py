@@ -13,6 +13,7 @@ from opscan.loading.installed import library
 from opscan.loading.interface import LoadedModel
 from opscan.loading.notes import in_one_line, random_weights
 from opscan.loading.reference import ConfigurationReference
+from opscan.loading.signature import required
 from opscan.loading.transformers_class import class_for
 from opscan.loading.transformers_offline import timm_names_known, without_cuda_kernels
 from opscan.text import Text
@@ -38,6 +39,12 @@ def load(
     model.train(train)
     notes += opened_tokens(model.config)
     own, left_out = ({}, ()) if any(spec.name is None for spec in inputs) else inputs_for(model)
+    missing = [name for name in required(model.forward) if name not in own]
+    if missing and not inputs:
+        raise LoadError(
+            f"The inputs of {type(model).__name__} are not known: it takes {', '.join(missing)}.",
+            "Give them: " + " ".join(f"--input {name}=1x16" for name in missing),
+        )
     args, kwargs = offered.arguments(model, inputs, (), own, f"hf:{path.name}")
     return LoadedModel(model, args, kwargs, (random_weights(None if inputs else own), *notes, *left_out))
 

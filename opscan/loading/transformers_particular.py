@@ -70,6 +70,34 @@ def _places_of_regions(call: Call) -> Any:
     return torch.rand(1, _REGIONS, 4)
 
 
+def _looks_everywhere(call: Call) -> Any:
+    """The first token attends to all, as a question or a class does."""
+    found = torch.zeros_like(call.get("input_ids"))
+    found[:, 0] = 1
+    return found
+
+
+def _entities(call: Call) -> Any:
+    return torch.arange(1, 5)[None]
+
+
+def _mentions(call: Call) -> Any:
+    """Which tokens mention each entity; what is left of the longest mention is -1."""
+    found = torch.full((1, 4, _text(call).integer(30, "max_mention_length")), -1)
+    found[..., :2] = torch.arange(8).reshape(4, 2)
+    return found
+
+
+def _depth_prompt(call: Call) -> Any:
+    """What a sensor measures, in fewer pixels than the image has."""
+    return torch.rand(1, 1, 192, 256)
+
+
+def _path(call: Call) -> Any:
+    """Tags from a page's root to each token, none of them padding."""
+    return torch.zeros(1, call.get("input_ids").shape[1], _text(call).integer(50, "max_depth"), dtype=torch.int64)
+
+
 def _task(call: Call) -> Any:
     return texts.plain(call.configuration, _text(call).integer(77, "task_seq_len"))
 
@@ -79,6 +107,12 @@ def _scaled_image(call: Call) -> Any:
     ratio = min(_vision(call).get("scaled_images_ratios") or (0.25,))
     side = int(_vision(call).integer(384, "patch_size") / ratio)
     return torch.rand(1, 3, side, side)
+
+
+def _half_image(call: Call) -> Any:
+    """SegGPT stacks a prompt and the image: each has half of the height."""
+    height, width = images.size(call)
+    return torch.rand(1, images.channels(call), height // 2, width)
 
 
 def _images_padded(call: Call) -> Any:
@@ -197,7 +231,17 @@ MAKERS: Mapping[str, Mapping[str, Callable[[Call], Any]]] = {
     "idefics": {"image_attention_mask": _image_of_each_token},
     "lxmert": {"visual_feats": _regions, "visual_pos": _places_of_regions},
     "visual_bert": {"visual_embeds": _regions},
+    "seggpt": {"pixel_values": _half_image, "prompt_pixel_values": _half_image, "prompt_masks": _half_image},
     "colqwen2": {"pixel_values": _images_padded},
+    "led": {"global_attention_mask": _looks_everywhere},
+    "longformer": {"global_attention_mask": _looks_everywhere},
+    "luke": {
+        "entity_ids": _entities,
+        "entity_attention_mask": _all_of_it("entity_ids"),
+        "entity_position_ids": _mentions,
+    },
+    "markuplm": {"xpath_tags_seq": _path, "xpath_subs_seq": _path},
+    "prompt_depth_anything": {"prompt_depth": _depth_prompt},
     "aria": {"pixel_values": _square_of_queries},
     "oneformer": {"task_inputs": _task},
     "depth_pro": {"pixel_values": _scaled_image},

@@ -16,8 +16,8 @@ from opscan.text import Text
 _TOKENS = 128
 _WRITTEN = 16
 
-#: Models that go through a text token by token, where their kernels for CUDA are missing: each token costs as many calls
-#: as the model has, and shows no others.
+#: Models that go through a text token by token, where their kernels for CUDA are missing: each token costs a whole run
+#: of their operators, and shows no others.
 _STEP_BY_STEP = ("rwkv", "mamba", "falcon_mamba", "jamba", "zamba")
 _STEPS = 32
 
