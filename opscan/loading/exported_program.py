@@ -7,7 +7,6 @@ file brings. Here it does so only where the file cannot make it run code: tensor
 
 from __future__ import annotations
 
-import inspect
 import json
 import logging
 import os
@@ -128,14 +127,12 @@ def _told_once() -> Iterator[None]:
 
 
 def _module(program: Any) -> Any:
-    """The program as a module. Its guards are text that would be run: they are left out."""
     from torch.utils._python_dispatch import _disable_current_modes
 
-    if hasattr(program, "_guards_code"):
-        program._guards_code = []
-    options = {"check_guards": False} if "check_guards" in inspect.signature(program.module).parameters else {}
+    from opscan.graphs.exported import module_of_program
+
     with _disable_current_modes():
-        return program.module(**options)
+        return module_of_program(program)
 
 
 def _own_inputs(program: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
