@@ -42,9 +42,11 @@ def _for(request: ScanRequest, route: Route) -> ScanRequest:
     if route == "eager":
         return replace(request, route=route)
     if route == "graph":
-        return replace(request, route=route, tracer="auto", probe="off")
+        return replace(request, route=route, tracer="auto", probe="off", cross_check=False)
     inference = replace(request.workload, train=False)
-    return replace(request, route=route, engine="auto", tracer="auto", probe="off", workload=inference)
+    return replace(
+        request, route=route, engine="auto", tracer="auto", probe="off", cross_check=False, workload=inference
+    )
 
 
 def _named(route: Route, progress: Callable[[str], None]) -> Callable[[str], None]:

@@ -226,7 +226,8 @@ def test_where_no_route_has_a_result_the_first_error_is_told(monkeypatch: pytest
 def test_what_was_asked_for_eager_mode_is_not_asked_of_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = scans(monkeypatch, {"eager": None, "graph": None, "offline": None})
     request = replace(REQUEST, engine="rehearse", probe="require", tracer="dispatch", workload=Workload(train=True))
-    scan_all(request, lambda stage: None)
+    scan_all(replace(request, cross_check=True), lambda stage: None)
+    assert [r.cross_check for r in asked] == [True, False, False]
     assert [(r.engine, r.probe, r.tracer, r.workload.train) for r in asked] == [
         ("rehearse", "require", "dispatch", True),
         ("rehearse", "off", "auto", True),
