@@ -29,6 +29,7 @@ from opscan.measured_verdict import outranked
 from opscan.offline_verdict import OfflineJudge
 from opscan.probing.judgement import Measured
 from opscan.probing.signature import signature_of
+from opscan.quantization import findings_on_quantization
 from opscan.routes.elsewhere import by_route
 from opscan.rules.registry import RULES
 from opscan.sizes.findings import findings_on_sizes
@@ -99,7 +100,9 @@ def assemble(
     """Everything a report needs. ``substitutions`` are by index into ``judged``."""
     ops = tuple(_entry(entry, matrix, substitutions.get(i, ())) for i, entry in enumerate(judged))
     kernels = {entry.example.name: entry.ruling.kernels for entry in judged}
-    findings = assess_findings((*inventory.findings, *findings_on_sizes(inventory, kernels, matrix.target)))
+    quantized = findings_on_quantization(inventory.calls, lambda name: matrix.registration(name) is not None)
+    sizes = findings_on_sizes(inventory, kernels, matrix.target)
+    findings = assess_findings((*inventory.findings, *quantized, *sizes))
     summary = summarise(ops)
     return Assessment(
         schema=_SCHEMA,

@@ -15,6 +15,7 @@ from opscan.cuda_packages import facts_of as extension_facts
 from opscan.inventory import OpCall
 from opscan.matrix.claims import ClaimCode, KernelClaim, Registration
 from opscan.matrix.query import Matrix
+from opscan.quantization import KERNELS, OBSERVED_RELEASE, is_quantized, makes_quantized
 from opscan.rules.registry import RULES
 
 #: Operators whose result's size, or whose value as a Python number, is read back from the device.
@@ -87,6 +88,8 @@ class Judge:
         if registration is None:
             return self._outside_the_release(call)
         registered = Evidence("torch_npu", self.matrix.target.torch_npu, " ".join(sorted(registration.keys)))
+        if is_quantized(call):
+            return self._quantized(call, registration.keys, registered)
         if is_sparse(call):
             return self._sparse(call, registration.keys, registered)
         if self._is_native(call.name, registration):
@@ -115,6 +118,9 @@ class Judge:
         if composite:
             return self._by_parts(call, evidence)
         facts = self._facts(call)
+        if "CPU" in keys and self._makes_quantized(call):
+            detail = "the CPU's result is quantized, and cannot be copied to the device"
+            return Ruling("unsupported", "OPS106", facts | {"detail": detail}, evidence=(evidence,))
         if "CPU" in keys:
             return Ruling("fallback", "OPS102", facts, evidence=(evidence,))
         return Ruling("unsupported", "OPS101", facts, evidence=(evidence,))
@@ -126,6 +132,25 @@ class Judge:
         out = self.matrix.registration(f"{name}.out")
         composed = out is not None and "CompositeExplicitAutograd" in out.keys and "CPU" not in out.keys
         return composed and "CompositeExplicitAutogradNonFunctional" in keys
+
+    def _makes_quantized(self, call: OpCall) -> bool:
+        """By its results, or where it raised before there were any, by its name."""
+        return makes_quantized(call) or (not call.outputs and call.name.startswith("aten::quantize_per_"))
+
+    def _quantized(self, call: OpCall, keys: frozenset[str], registered: Evidence) -> Ruling:
+        """Quantized tensors have kernels of their own, and the CPU fallback does not take them."""
+        seen = Evidence("observed", OBSERVED_RELEASE, "kernels for quantized tensors on a simulated runtime")
+        if call.name in KERNELS or call.is_view:
+            if call.is_view:
+                return Ruling("supported", evidence=(registered, seen))
+            return self._by_kernels(call, seen)
+        if "CompositeImplicitAutograd" in keys:
+            return self._by_parts(call, registered)
+        facts = self._facts(call)
+        if "PrivateUse1" in keys and self.matrix.target.torch_npu != OBSERVED_RELEASE:
+            return Ruling("unknown", "OPS302", facts, evidence=(registered, seen))
+        of_quantized = facts | {"operator": f"{call.name} on quantized tensors"}
+        return Ruling("unsupported", "OPS101", of_quantized, evidence=(registered, seen))
 
     def _sparse(self, call: OpCall, keys: frozenset[str], evidence: Evidence) -> Ruling:
         """Sparse tensors have kernels of their own, and the CPU fallback does not take them."""

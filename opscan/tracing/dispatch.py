@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import os
+import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -18,6 +19,7 @@ import torch
 from torch import nn
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.nn.parameter import is_lazy
+from torch.utils._python_dispatch import _disable_current_modes
 
 from opscan.errors import OpscanError
 from opscan.inventory import Attempt, Finding, Inventory, Trace
@@ -51,6 +53,14 @@ _RETRIES = 6
 
 #: Findings behind which an inventory is one path of many.
 _ASSUMPTIONS = ("OPS603",)
+
+
+#: Where torch quantizes models, in the names of its files.
+_QUANTIZATION = os.path.join("torch", "ao", "")
+
+
+class _ValuesNeeded(Exception):
+    """A model can be built of real tensors alone."""
 
 
 class DispatchTracer:
@@ -89,6 +99,12 @@ class DispatchTracer:
             flips = flips | {line}
         assert first is not None
         assert first.error is not None
+        if first.quantizes_while_building():
+            # What an observer makes of weights, and how they are packed, hangs on their values.
+            first = _Run(self.device, recipe, options, frozenset(), progress, real=True, capture=capture)
+            first.go()
+            if first.error is None or ends_at_extension(first.error):
+                return first.inventory(self._virtual, first.error)
         if first.answering.refused and isinstance(first.error, Exception) and not is_limit(first.error):
             # The model may need what it imports as if it were optional.
             second = _Run(self.device, recipe, options, frozenset(), progress, optional=True, capture=capture)
@@ -121,9 +137,12 @@ class _Run:
         flips: frozenset[tuple[str, int]],
         progress: Callable[[str], None],
         optional: bool = False,
+        real: bool = False,
         capture: Capture | None = None,
     ) -> None:
+        """``real``: the model is built of real tensors, and made fake thereafter."""
         self.device = device
+        self.real = real
         self.recipe = recipe
         self.options = options
         self.progress = progress
@@ -169,8 +188,10 @@ class _Run:
     def _run(self) -> None:
         self.progress("building the model")
         self.stage = "building"
-        with _inert_initialisers(), self._as_python():
+        with self._building():
             model, args, kwargs = self.recipe.load()
+        if self.recorder.quantizes and not self.real:
+            raise _ValuesNeeded("the model quantizes its weights")
         self._count(model)
         if isinstance(model, nn.Module):
             model._apply(self._to_device)
@@ -186,6 +207,22 @@ class _Run:
         self.progress("tracing")
         with self._as_python():
             self.unseen += Execution(self.recorder, self.progress, self.options.workload).run(model, args, kwargs)
+
+    @contextmanager
+    def _building(self) -> Iterator[None]:
+        if self.real:
+            with _disable_current_modes():
+                yield
+        else:
+            with _inert_initialisers(), self._as_python():
+                yield
+
+    def quantizes_while_building(self) -> bool:
+        """Whether a model could not be built because it quantizes its weights, which fake tensors do not have."""
+        if self.stage not in ("importing", "building") or not isinstance(self.error, Exception):
+            return False
+        frames = traceback.extract_tb(self.error.__traceback__)
+        return self.recorder.quantizes or any(_QUANTIZATION in frame.filename for frame in frames)
 
     @contextmanager
     def _as_python(self) -> Iterator[None]:

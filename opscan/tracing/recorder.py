@@ -16,6 +16,7 @@ from opscan.tracing.crossing import strays_among
 from opscan.tracing.cuda import is_cuda
 from opscan.tracing.data_dependent import LIMITS, run
 from opscan.tracing.layout import as_the_device_lays_out, is_narrowed
+from opscan.tracing.quantized import Quantized, is_quantizing, run_for_real
 from opscan.tracing.recording import RecordingMode
 from opscan.tracing.signature import qualified
 from opscan.tracing.source import SourceLocator
@@ -25,7 +26,7 @@ from opscan.tracing.written_views import SHOWN_VIEWS, WrittenViews, is_saving
 class Recorder(RecordingMode):
     """Records on fake tensors, and keeps what is known of their values; see :class:`RecordingMode`."""
 
-    own_tensors = (FakeTensor,)
+    own_tensors = (FakeTensor, Quantized)
 
     def __init__(
         self,
@@ -39,6 +40,8 @@ class Recorder(RecordingMode):
         self._fake_mode = fake_mode
         self._assumptions = assumptions
         self._written_views = WrittenViews()
+        #: Whether the model makes quantized tensors or packs weights.
+        self.quantizes = False
         self._views |= SHOWN_VIEWS
 
     def python_value(self, tensor: torch.Tensor, what: str) -> torch.Tensor:
@@ -65,6 +68,9 @@ class Recorder(RecordingMode):
         if is_cuda(kwargs.get("device")):
             self.cuda_in_dispatch()
             kwargs = {**kwargs, "device": self.device}
+        inputs = [t for t in tree_leaves((args, kwargs)) if isinstance(t, torch.Tensor)]
+        if is_quantizing(func, inputs):
+            return self._quantized(func, args, kwargs, inputs)
         args, kwargs = self._on_one_device(func, args, kwargs)
         if is_narrowed(func, args, kwargs, self.device.type):
             kwargs = {**kwargs, "dtype": torch.float32}
@@ -82,6 +88,17 @@ class Recorder(RecordingMode):
             values.propagate(func, args, kwargs, inputs, out)
         if not self._is_hidden(func, inputs, out):
             self.record(func, args, kwargs, inputs, out)
+        return out
+
+    def _quantized(self, func: Any, args: Any, kwargs: Any, inputs: list[torch.Tensor]) -> Any:
+        self.quantizes = True
+        try:
+            with self.outside():
+                out = run_for_real(func, args, kwargs, inputs, self.device)
+        except Exception:
+            self.record(func, args, kwargs, inputs, ())
+            raise
+        self.record(func, args, kwargs, inputs, out)
         return out
 
     def _is_hidden(self, func: Any, inputs: list[torch.Tensor], out: Any) -> bool:

@@ -46,3 +46,38 @@ def test_steps(rehearse: Callable[..., Rehearsed], optimizer: str) -> None:
 def test_an_optimizer_that_does_not_take_the_gradients(rehearse: Callable[..., Rehearsed]) -> None:
     found = rehearse(MODEL, optimizer="sparseadam")
     assert "SparseAdam does not take these gradients" in found.result.trace.unseen[0]
+
+
+def test_packed_weights_run_on_the_host(rehearse: Callable[..., Rehearsed]) -> None:
+    found = rehearse(
+        """
+        def build_model():
+            return torch.ao.quantization.quantize_dynamic(nn.Sequential(nn.Linear(8, 4)), {nn.Linear})
+
+        def example_inputs():
+            return (torch.randn(2, 8),)
+        """
+    )
+    assert found.verdicts("quantized::linear_dynamic") == {"fallback"}
+    assert found.findings("OPS652")
+
+
+def test_quantized_tensors_on_the_adapter(rehearse: Callable[..., Rehearsed]) -> None:
+    found = rehearse(
+        """
+        class M(nn.Module):
+            def forward(self, x):
+                q = torch.quantize_per_tensor(x, 0.1, 0, torch.qint8)
+                return q.dequantize() + q.int_repr(), torch.relu(q)  # <-- here
+
+        def build_model():
+            return M()
+
+        def example_inputs():
+            return (torch.randn(2, 8),)
+        """
+    )
+    assert found.verdicts("aten::dequantize.self") == {"supported"}
+    assert found.verdicts("aten::int_repr") == {"supported"}
+    assert found.verdicts("aten::relu") == {"unsupported"}
+    assert not found.result.trace.complete
