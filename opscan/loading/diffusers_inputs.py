@@ -19,6 +19,7 @@ _VIDEO = (32, 32)
 
 #: Videos whose frames come before their channels, and others whose class name does not say that they are videos.
 _FRAMES_FIRST = ("CogVideoXTransformer3DModel", "UNetSpatioTemporalConditionModel")
+_PROMPT_A_FRAME = ("UNetMotionModel",)
 _OF_VIDEO = ("UNetMotionModel", "I2VGenXLUNet")
 _VIDEO_AUTOENCODERS = ("CogVideoX", "Wan", "HunyuanVideo", "LTXVideo", "Mochi", "Allegro", "Magvit", "Cosmos")
 
@@ -97,7 +98,8 @@ class _Made:
         if "added_time_ids" in self.names:  # an image stands for the prompt
             return torch.rand(1, 1, self.number(1024, "cross_attention_dim"))
         wide = self.number(0, *_WIDTHS)
-        return torch.rand(1, self.prompt_length(), wide) if wide else None
+        prompts = self.clip()[0] if self.kind in _PROMPT_A_FRAME else 1
+        return torch.rand(prompts, self.prompt_length(), wide) if wide else None
 
     def second_prompt(self) -> torch.Tensor:
         return torch.rand(1, 256, self.number(2048, "cross_attention_dim_t5"))
@@ -117,6 +119,9 @@ class _Made:
         return self.number(0, "sample_size") == 128 if told is None else bool(told)
 
     def condition(self) -> torch.Tensor:
+        """What steers a ControlNet: an image, or latents where a transformer takes it."""
+        if "pooled_projections" in self.names:
+            return self.main()
         size = 8 * self.number(64, "sample_size")
         return torch.rand(1, self.number(3, "conditioning_channels"), size, size)
 
@@ -156,7 +161,7 @@ _MAKERS: dict[str, Callable[[_Made], Any]] = {
     "txt_ids": lambda made: made.places(_LONG_PROMPT),
     "img_shapes": lambda made: [[(1, *_PATCHES)]],
     "txt_seq_lens": lambda made: [made.prompt_length()],
-    "guidance": lambda made: torch.ones(1) if made.has("guidance_embeds") else None,
+    "guidance": lambda made: torch.ones(1) if getattr(made.configuration, "guidance_embeds", True) else None,
     "class_labels": lambda made: torch.zeros(1, dtype=torch.int64) if made.has("num_embeds_ada_norm") else None,
     "controlnet_cond": _Made.condition,
     "added_cond_kwargs": _Made.added,

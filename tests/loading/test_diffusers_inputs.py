@@ -48,6 +48,10 @@ class Prior(_Model):
     def forward(self, hidden_states: Any, timestep: Any, proj_embedding: Any, encoder_hidden_states: Any) -> None: ...
 
 
+class ControlNet(_Model):
+    def forward(self, hidden_states: Any, controlnet_cond: Any, pooled_projections: Any = None) -> None: ...
+
+
 class PixArt(_Model):
     def forward(self, hidden_states: Any, encoder_hidden_states: Any = None, added_cond_kwargs: Any = None) -> None: ...
 
@@ -92,3 +96,9 @@ def test_what_a_model_is_told_of_its_image() -> None:
     assert set(large["added_cond_kwargs"]) == {"resolution", "aspect_ratio"}
     small = inputs_for(PixArt(norm_type="ada_norm_single", sample_size=64, use_additional_conditions=None))
     assert "added_cond_kwargs" not in small
+
+
+def test_what_steers_a_transformer_is_as_large_as_its_latents() -> None:
+    made = shapes(ControlNet(in_channels=16, sample_size=128, pooled_projection_dim=2048))
+    assert made["controlnet_cond"] == made["hidden_states"] == (1, 16, 128, 128)
+    assert made["pooled_projections"] == (1, 2048)
