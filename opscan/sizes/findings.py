@@ -26,6 +26,9 @@ DATA_DEPENDENT = frozenset(
 #: Kernels of the graph engine's operators, which torch_npu launches one by one through its older path.
 _LEGACY = "GE "
 
+#: Less padding in all is no reason to change a model.
+_WORTH_TELLING = 0.02
+
 #: So many operators are named in a finding.
 _NAMED = 6
 
@@ -108,7 +111,7 @@ def _padding(varying: tuple[Varying, ...]) -> str:
 
 def _alignment(calls: tuple[OpCall, ...], target: Target) -> list[Finding]:
     met = unaligned((call for call in calls if call.phase == "forward"), narrows=target.route == "offline")
-    if not met:
+    if sum(each.share for each in met) < _WORTH_TELLING:
         return []
     told = "; ".join(_shape(each) for each in met[:_NAMED]) + (
         f"; … ({len(met) - _NAMED} more)" if met[_NAMED:] else ""
