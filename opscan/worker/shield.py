@@ -12,7 +12,7 @@ import importlib.machinery
 import importlib.metadata
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from importlib.metadata import DistributionFinder, SimplePath
+from importlib.metadata import DistributionFinder
 from os import PathLike
 from types import ModuleType
 from typing import Any
@@ -60,7 +60,7 @@ class _Metadata(importlib.metadata.Distribution):
     def read_text(self, filename: str) -> str | None:
         return f"Name: {_PACKAGE}\nVersion: {self._release}\n" if filename == "METADATA" else None
 
-    def locate_file(self, path: str | PathLike[str]) -> SimplePath:
+    def locate_file(self, path: str | PathLike[str]) -> Any:
         raise FileNotFoundError(f"{_PACKAGE} is not installed for this process: {path}")
 
 
