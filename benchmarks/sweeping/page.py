@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import get_args
 
-from sweeping.records import Record, Section
+from sweeping.records import Outcome, Record, Section
 
 _SECTIONS: tuple[Section, ...] = get_args(Section)
 
@@ -57,18 +57,19 @@ def _table(sections: list[tuple[Section, list[Record]]]) -> str:
         "| section | models | whole | one path | in part | error | time | crash | does not run | share | seconds |",
         "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
-    for name, records in sections:
-        failed = [r for r in records if not r.has_inventory]
-        run = [r for r in records if r.runs_plainly]
-        counts = [
-            sum(r.outcome == outcome for r in records if r.runs_plainly)
-            for outcome in ("whole", "assumed", "part", "error", "time", "crash")
-        ]
-        share = f"{(len(records) - len(failed)) / len(run):.1%}" if run else "–"
-        seconds = f"{sum(r.seconds for r in records):.0f}"
-        cells = [len(records), *counts, len(records) - len(run), share, seconds]
-        lines.append(f"| {name} | {' | '.join(map(str, cells))} |")
-    return "\n".join(lines) + "\n\nSeconds are of a processor's time, all models together.\n"
+    lines += [_row(name, records) for name, records in sections]
+    models = [record for name, records in sections for record in records if not name.startswith("onnx")]
+    lines.append(_row("all PyTorch models", models))
+    return "\n".join(lines) + "\n\nSeconds are of a processor's time, all models of a section together.\n"
+
+
+def _row(name: str, records: list[Record]) -> str:
+    run = [r for r in records if r.runs_plainly]
+    counts = [sum(r.outcome == outcome for r in run) for outcome in get_args(Outcome)]
+    share = f"{sum(r.has_inventory for r in run) / len(run):.1%}" if run else "–"
+    seconds = f"{sum(r.seconds for r in records):.0f}"
+    cells = [name, len(records), *counts, len(records) - len(run), share, seconds]
+    return f"| {' | '.join(map(str, cells))} |"
 
 
 def _of_section(name: Section, records: list[Record]) -> str:
