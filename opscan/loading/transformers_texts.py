@@ -57,12 +57,15 @@ def plain(configuration: Any, length: int = _TOKENS) -> torch.Tensor:
 
 
 def opened_tokens(configuration: Any) -> list[Text]:
-    """Where a configuration leaves open which token stands for an image, the last of the vocabulary does."""
+    """Where a configuration leaves open which token stands for an image or a sound, one of the last of the vocabulary
+    does."""
     notes = []
-    for name in ("image_token_id", "image_token_index", "video_token_id", "video_token_index"):
-        vocabulary = Numbers(configuration, TEXT).integer(0, "vocab_size")
-        if vocabulary and hasattr(configuration, name) and getattr(configuration, name) is None:
-            token = vocabulary - (1 if name.startswith("image") else 2)
+    vocabulary = Numbers(configuration, TEXT).integer(0, "vocab_size")
+    for place, kind in enumerate(("image", "video", "audio"), 1):
+        for name in (f"{kind}_token_id", f"{kind}_token_index"):
+            if not vocabulary or getattr(configuration, name, 0) is not None:
+                continue
+            token = vocabulary - place
             setattr(configuration, name, token)
             notes.append(
                 Text(f"The configuration has no {name}: {token} was taken.", f"配置中没有 {name}：取 {token}。")

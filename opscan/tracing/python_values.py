@@ -83,6 +83,11 @@ def _patch_indexing(patches: Patches, observer: ValueObserver) -> None:
 
 
 def _as_index(part: Any, device: torch.device) -> Any:
-    if isinstance(part, (list, range)) and len(part) > 0 and all(type(i) in (int, bool) for i in part):
+    if isinstance(part, (list, tuple, range)) and len(part) > 0 and all(map(_is_number, part)):
         return torch.tensor(list(part), device=device)
     return part
+
+
+def _is_number(part: Any) -> bool:
+    """Scalar tensors too: torch reads each of them."""
+    return type(part) in (int, bool) or (isinstance(part, FakeTensor) and part.dim() == 0)

@@ -88,3 +88,22 @@ class Lasting(nn.Module):
     assert not traced.failed
     answers = [finding.facts.get("answer") for finding in traced.inventory.findings]
     assert answers == ["1", "1 in all"]
+
+
+def test_scalar_tensors_as_an_index_are_read_one_by_one(trace: Trace) -> None:
+    traced = trace(
+        """
+class Scattered(nn.Module):
+    def forward(self, x, places):
+        rows, columns = zip(*places)
+        x = x.clone()
+        x[rows, columns] = 0.0
+        return x
+
+
+def example_inputs():
+    return torch.ones(4, 4), torch.tensor([[0, 1], [2, 3]])
+"""
+    )
+    assert not traced.failed
+    assert traced.times("aten::_local_scalar_dense") == 4
