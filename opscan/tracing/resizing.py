@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -115,9 +116,14 @@ def _tensors(leaves: Sequence[tuple[Any, Any]], parameters: Sequence[str]) -> li
         parameter = str(place) if of_kwargs else (parameters[place] if place < len(parameters) else position)
         if of_kwargs and parameter in parameters:
             position = str(list(parameters).index(parameter))
-        inner = "".join(str(key) for key in path[2:])
-        found.append(_Leaf(parameter, position, f"{parameter}{inner}", index, leaf))
+        found.append(_Leaf(parameter, position, _name(parameter, path[2:]), index, leaf))
     return found
+
+
+def _name(parameter: str, path: Sequence[Any]) -> str:
+    """``images[0]``, ``batch[mask]``: names stand in expressions, so keys lose what has a meaning there."""
+    keys = (getattr(key, "idx", getattr(key, "key", getattr(key, "name", ""))) for key in path)
+    return "".join((re.sub(r"\W+", "_", parameter), *("[" + re.sub(r"\W+", "_", str(key)) + "]" for key in keys)))
 
 
 def _add(found: dict[str, Symbol], leaf: _Leaf, asked: DynamicInput, number: int, dimension: int) -> None:

@@ -78,6 +78,11 @@ def test_tensors_within_a_container_vary_together() -> None:
     assert [tensor.shape for tensor in pair] == [(1, 9), (1, 9)]
 
 
+def test_keys_cannot_be_taken_for_formulas() -> None:
+    made = resizing(({"a-b*(c)": torch.zeros(1, 8)},), {}, DynamicInput("x", (1,)))
+    assert made.symbols[0].name == "x[a_b_c_].1"
+
+
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
