@@ -63,7 +63,7 @@ class AnsweringMode(FakeTensorMode):
         assumed = len(recorder.findings)
         with self.answering(None), self:  # the operator itself, and what the answer is made of, are asked for once
             out = run(self._assumptions, recorder, func, args, kwargs, inputs)
-        if func._schema.name not in _SOMETIMES or len(recorder.findings) > assumed:
+        if always_depends_on_data(func) or len(recorder.findings) > assumed:
             recorder.marks.last_is_outside()
             recorder.leaves_graph(f"what {func._schema.name} gives depends on data")
         return out
@@ -72,6 +72,11 @@ class AnsweringMode(FakeTensorMode):
 def depends_on_data(func: object) -> bool:
     """Whether an operator's result, or its size, may hang on what its arguments hold."""
     return isinstance(func, torch._ops.OpOverload) and bool(_ON_DATA & set(func.tags))
+
+
+def always_depends_on_data(func: Any) -> bool:
+    """The same, whatever its arguments."""
+    return depends_on_data(func) and func._schema.name not in _SOMETIMES
 
 
 def _as_known(tensor: torch.Tensor) -> None:

@@ -47,7 +47,7 @@ def capture(model: Any, args: Any, kwargs: Any, workload: Workload, recorder: Re
 
     def keep(gm: torch.fx.GraphModule, example_inputs: Any) -> Callable[..., Any]:
         captured.graphs.append(as_torchair_has_it(gm))
-        return lambda *given: _empty_results(gm, given)
+        return _Empty(gm)
 
     with _disable_current_modes(), _kept_whole(), _as_if_compiling(), _without_constants(), _with_all_askers():
         compiled = aot_function(
@@ -71,7 +71,8 @@ def _backward(results: list[torch.Tensor]) -> list[str]:
     losses = [t for t in results if t.requires_grad]
     if not losses:
         return ["The backward pass: no result of the model requires a gradient."]
-    torch.autograd.backward(losses, [torch.ones_like(t) for t in losses])
+    with getattr(losses[0], "fake_mode", nullcontext()):
+        torch.autograd.backward(losses, [torch.ones_like(t) for t in losses])
     return ["The optimizer's step: it is no part of the graph, and runs operator by operator."]
 
 
@@ -98,12 +99,21 @@ def _with_state(model: Any, state: Any) -> AbstractContextManager[Any]:
     return _reparametrize_module(model, state, tie_weights=True) if isinstance(model, nn.Module) else nullcontext()
 
 
-def _empty_results(graph: torch.fx.GraphModule, given: tuple[Any, ...]) -> list[Any]:
-    """Tensors as the graph's results are; inputs that are returned, themselves."""
-    nodes = list(graph.graph.nodes)
-    inputs = dict(zip((n for n in nodes if n.op == "placeholder"), given, strict=False))
-    output = next(n for n in nodes if n.op == "output")
-    return [_made(node, inputs) for node in output.args[0]]
+class _Empty:
+    """In the place of a compiled graph: tensors as the graph's results are; inputs that are returned, themselves."""
+
+    #: AOT autograd then hands over its list of inputs, which the graph may release.
+    _boxed_call = True
+
+    def __init__(self, graph: torch.fx.GraphModule) -> None:
+        self._graph = graph
+
+    def __call__(self, given: list[Any]) -> list[Any]:
+        nodes = list(self._graph.graph.nodes)
+        inputs = dict(zip((n for n in nodes if n.op == "placeholder"), tuple(given), strict=False))
+        given.clear()
+        output = next(n for n in nodes if n.op == "output")
+        return [_made(node, inputs) for node in output.args[0]]
 
 
 def _made(node: Any, inputs: dict[Any, Any]) -> Any:
@@ -120,9 +130,7 @@ def as_torchair_has_it(graph: torch.fx.GraphModule) -> torch.fx.GraphModule:
 
     remove_noop_ops(graph.graph)
     for node in reversed(graph.graph.nodes):
-        if not node.users and _is_random(
-            node.target
-        ):  # dynamo drops it, AOT autograd does not
+        if not node.users and _is_random(node.target):  # dynamo drops it, AOT autograd does not
             graph.graph.erase_node(node)
     for node in graph.graph.nodes:
         if node.target is torch.ops.aten.view.default:

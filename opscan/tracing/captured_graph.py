@@ -20,10 +20,10 @@ import torch
 from torch import nn
 from torch.nn.parameter import is_lazy
 
-from opscan.inventory import Attempt, Inventory, Trace
+from opscan.inventory import Attempt, Finding, Inventory, Trace
 from opscan.tracing import values
 from opscan.tracing.adapter import install
-from opscan.tracing.answering_mode import AnsweringMode
+from opscan.tracing.answering_mode import AnsweringMode, always_depends_on_data
 from opscan.tracing.aot import capture
 from opscan.tracing.asked_autocast import autocast_watched
 from opscan.tracing.assumptions import Assumptions
@@ -48,6 +48,9 @@ from opscan.workload import INFERENCE
 #: Overrides of the adapter's that a graph does not show: there the operator's own composition is.
 _NOT_IN_GRAPHS = frozenset({"aten::contiguous", "aten::softmax.int"})
 
+#: A capture that failed behind an assumption is tried again with the last assumption reversed, so often.
+_RETRIES = 6
+
 
 class CapturedGraphTracer:
     name = "captured-graph"
@@ -57,10 +60,21 @@ class CapturedGraphTracer:
 
     def trace(self, recipe: Recipe, options: TraceOptions, progress: Callable[[str], None]) -> Inventory:
         """One inventory. Raises ModelError for errors of the user's own code, LoadError from the recipe."""
-        run = _Run(self._dispatch.device, recipe, options, progress)
-        run.go()
-        if run.error is None:
-            return run.inventory()
+        flips: frozenset[tuple[str, int]] = frozenset()
+        first: _Run | None = None
+        for _ in range(_RETRIES):
+            run = _Run(self._dispatch.device, recipe, options, flips, progress)
+            run.go()
+            first = first or run
+            if run.error is None:
+                return run.inventory()
+            line = run.assumptions.last
+            if line is None or line in flips:
+                break
+            flips |= {line}
+        assert first is not None
+        run = first
+        assert run.error is not None
         if isinstance(run.error, KeyboardInterrupt):
             raise run.error
         reason = f"AOT autograd could not capture the model{run.locator.place_of(run.error)}: {in_short(run.error)}"
@@ -72,16 +86,21 @@ class _Run:
     """Import, build, move to the device; then capture."""
 
     def __init__(
-        self, device: torch.device, recipe: Recipe, options: TraceOptions, progress: Callable[[str], None]
+        self,
+        device: torch.device,
+        recipe: Recipe,
+        options: TraceOptions,
+        flips: frozenset[tuple[str, int]],
+        progress: Callable[[str], None],
     ) -> None:
         self.device = device
         self.recipe = recipe
         self.options = options
         self.progress = progress
         self.locator = SourceLocator(recipe.root, os.path.dirname(os.path.realpath(torch.__file__)))
-        assumptions = Assumptions(self.locator)
-        self.fake_mode = AnsweringMode(assumptions)
-        self.recorder = GraphRecorder(device, self.fake_mode, self.locator, assumptions)
+        self.assumptions = Assumptions(self.locator, flips)
+        self.fake_mode = AnsweringMode(self.assumptions)
+        self.recorder = GraphRecorder(device, self.fake_mode, self.locator, self.assumptions)
         self.answering = Answering(self.recorder, self.locator)
         self.error: BaseException | None = None
         self.parameters = 0
@@ -145,7 +164,7 @@ class _Run:
         self.unseen += captured.unseen
 
     def inventory(self) -> Inventory:
-        calls = tuple(call for graph in [calls_of(self.graphs)] for call in graph)
+        calls = calls_of(self.graphs)
         findings = tuple(self.recorder.findings.values())
         breaks = [place for finding in findings if finding.rule == "OPS607" for place in finding.locations]
         unseen = list(self.unseen)
@@ -177,10 +196,29 @@ def _standing_in(inventory: Inventory, reason: str, train: bool) -> Inventory:
     ]
     if train:
         unseen.append("Backward and optimizer: there is no graph of them.")
+    asked = [call for call in inventory.calls if _is_asked(call.name)]
+    breaks = tuple(
+        Finding(
+            "OPS607", {"reason": f"what {call.name} gives depends on data"}, (call.location,) if call.location else ()
+        )
+        for call in asked
+    )
     trace = replace(
         inventory.trace,
         complete=False,
         unseen=(*unseen, *inventory.trace.unseen),
         attempts=(*inventory.trace.attempts, Attempt(CapturedGraphTracer.name, False, reason)),
     )
-    return replace(inventory, trace=trace)
+    calls = tuple(call for call in inventory.calls if call not in asked)
+    return replace(inventory, trace=trace, calls=calls, findings=(*inventory.findings, *breaks))
+
+
+def _is_asked(name: str) -> bool:
+    """Whether torch.compile leaves the graph for an operator: no converter is asked for it."""
+    library, _, rest = name.partition("::")
+    packet, _, overload = rest.partition(".")
+    try:
+        found = getattr(getattr(getattr(torch.ops, library), packet), overload or "default")
+    except AttributeError:  # an operator of the adapter's own
+        return False
+    return always_depends_on_data(found)

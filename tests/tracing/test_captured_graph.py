@@ -256,6 +256,41 @@ def test_where_there_is_no_graph_the_operators_of_eager_mode_stand_in(capture: T
     assert last.reason is not None
     assert f"model.py:{found.line()}" in last.reason
     assert trace.unseen[0].startswith("The graph: ")
+    assert found.names() == ["aten::relu"]
+
+
+def test_an_assumption_that_leads_to_an_error_is_reversed(capture: Trace) -> None:
+    found = capture(
+        """
+        def model(x):
+            if int(x.argmax()) == 1:
+                raise ValueError("the second is no class")
+            return x * 2
+        """,
+        "4",
+    )
+    assert found.names() == ["aten::argmax", "aten::mul.Tensor"]
+
+
+def test_a_backward_pass_through_several_results(capture: Trace) -> None:
+    found = capture(
+        """
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.attention = nn.MultiheadAttention(8, 2, batch_first=True)
+
+            def forward(self, x):
+                mixed, _ = self.attention(x, x, x, need_weights=False)
+                return {"mixed": mixed, "both": mixed.transpose(1, 2)}
+
+        model = Net()
+        """,
+        "2,4,8",
+        train=True,
+    )
+    assert "npu::npu_fusion_attention_v3" in found.names()
+    assert "npu::npu_fusion_attention_grad_v3" in found.names("backward")
 
 
 def test_half_precision_by_autocast(capture: Trace) -> None:
