@@ -99,7 +99,9 @@ def assemble(
 ) -> Assessment:
     """Everything a report needs. ``substitutions`` are by index into ``judged``."""
     ops = tuple(_entry(entry, matrix, substitutions.get(i, ())) for i, entry in enumerate(judged))
-    kernels = {entry.example.name: entry.ruling.kernels for entry in judged}
+    kernels: dict[str, tuple[str, ...]] = {}
+    for entry in judged:
+        kernels[entry.example.name] = (*kernels.get(entry.example.name, ()), *entry.ruling.kernels)
     quantized = findings_on_quantization(inventory.calls, lambda name: matrix.registration(name) is not None)
     sizes = findings_on_sizes(inventory, kernels, matrix.target)
     findings = assess_findings((*inventory.findings, *quantized, *sizes))
