@@ -1,6 +1,7 @@
 """How well a scan predicts what the real torch_npu does: the inventory of the virtual device against a rehearsal's.
 
-    python benchmarks/agreement.py [--train] [--only resnet,timm/] [--json FILE] [--again]
+    python benchmarks/agreement.py [--train] [--optimizer sgd:momentum=0.9] [--amp fp16|bf16]
+                                   [--only resnet,timm/] [--json FILE] [--again]
                                    [--torch-npu 2.13.0] [--cann 9.1.0] [--soc ascend910b]
 
 Needs an environment with the torch_npu release, its torch, torchvision, timm and transformers. Each model runs twice,
@@ -26,7 +27,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import agreement_models
-from agreement_sides import SIDES, Side
+from agreement_sides import SIDES, Asked, Side
 
 from opscan.engine import choose
 from opscan.target import Target
@@ -35,6 +36,8 @@ from opscan.target import Target
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--train", action="store_true")
+    parser.add_argument("--optimizer", help="as of a scan; implies --train")
+    parser.add_argument("--amp", default="off", help="as of a scan")
     parser.add_argument("--modules", action="store_true", help="single modules of torch in place of the models")
     parser.add_argument("--only", help="models whose name contains one of these, separated by commas")
     parser.add_argument("--json", type=Path, help="keep the results here, and go on from them")
@@ -43,6 +46,7 @@ def main() -> None:
     parser.add_argument("--cann", default="9.1.0")
     parser.add_argument("--soc", default="ascend910b")
     arguments = parser.parse_args()
+    arguments.train = arguments.train or arguments.optimizer is not None
     parts = arguments.only.split(",") if arguments.only else [""]
     names = agreement_models.modules() if arguments.modules else agreement_models.names()
     chosen = [name for name in names if any(part in name for part in parts)]
@@ -69,7 +73,8 @@ def rows(names: list[str], arguments: argparse.Namespace) -> Iterator[tuple[str,
     if Path(engine.interpreter) != Path(sys.executable):
         sys.exit(f"Run this in an environment that has torch_npu {target.torch_npu} and its torch.")
     variables = engine.environment
-    sides = [Side(which, v, target, arguments.train) for which, v in zip(SIDES, (variables, {}), strict=True)]
+    workload = Asked(arguments.train, arguments.optimizer, arguments.amp)
+    sides = [Side(which, v, target, workload) for which, v in zip(SIDES, (variables, {}), strict=True)]
     try:
         for name in names:
             yield name, row_of(*(side.run(name) for side in sides))

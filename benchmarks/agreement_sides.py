@@ -1,6 +1,7 @@
 """The two sides of the comparison, each a process that forks one child a model, so that libraries load once.
 
-python benchmarks/agreement_sides.py rehearsal|scan [--train]      (model names on stdin, one JSON answer a line)
+python benchmarks/agreement_sides.py rehearsal|scan RELEASE CANN SOC TRAIN OPTIMIZER AMP
+(model names on stdin, one JSON answer a line)
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import subprocess
 import sys
 import traceback
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, NamedTuple, TextIO
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
@@ -25,15 +26,26 @@ SIDES = ("rehearsal", "scan")
 _SEED = 5
 
 
+class Asked(NamedTuple):
+    """What of a model is run, as the options of a scan say it."""
+
+    train: bool = False
+    optimizer: str | None = None
+    amp: str = "off"
+
+    def words(self) -> list[str]:
+        return ["train" if self.train else "", self.optimizer or "", self.amp]
+
+
 class Side:
     """One of ``SIDES``: a process that answers model after model. ``environment``: what its engine needs."""
 
-    def __init__(self, which: str, environment: dict[str, str], target: Target, train: bool) -> None:
+    def __init__(self, which: str, environment: dict[str, str], target: Target, asked: Asked) -> None:
         self.which = which
         common = {"TORCH_DEVICE_BACKEND_AUTOLOAD": "0", "PYTORCH_JIT": "0", "TORCHDYNAMO_DISABLE": "1"}
         command = [sys.executable, __file__, which, target.torch_npu, target.cann, target.soc]
         self._process = subprocess.Popen(
-            [*command, *(["--train"] if train else [])],
+            [*command, *asked.words()],
             env={**os.environ, **common, "HF_HUB_OFFLINE": "1", **environment},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -54,7 +66,7 @@ class Side:
         self._process.communicate()
 
 
-def serve(which: str, target: Target, train: bool) -> None:
+def serve(which: str, target: Target, asked: Asked) -> None:
     """Answer the models on stdin. What models print goes nowhere."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -69,17 +81,17 @@ def serve(which: str, target: Target, train: bool) -> None:
         import torch_npu  # noqa: F401
     agreement_models.import_libraries()
     for line in sys.stdin:
-        answer_in_child(which, line.strip(), target, train, answers)
+        answer_in_child(which, line.strip(), target, asked, answers)
 
 
-def answer_in_child(which: str, name: str, target: Target, train: bool, answers: TextIO) -> None:
+def answer_in_child(which: str, name: str, target: Target, asked: Asked, answers: TextIO) -> None:
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(read)
         answer: dict[str, Any]
         try:
-            answer = run(which, name, target, train)
+            answer = run(which, name, target, asked)
         except BaseException as error:
             at = traceback.extract_tb(error.__traceback__)[-1]
             answer = {"error": f"{type(error).__name__}: {error} ({Path(at.filename).name}:{at.lineno})"}
@@ -94,13 +106,13 @@ def answer_in_child(which: str, name: str, target: Target, train: bool, answers:
     answers.flush()
 
 
-def run(which: str, name: str, target: Target, train: bool) -> dict[str, Any]:
+def run(which: str, name: str, target: Target, asked: Asked) -> dict[str, Any]:
     import torch
 
     from opscan.assess import judge_calls
+    from opscan.cli.workload_options import parse_workload
     from opscan.matrix.query import Matrix
     from opscan.tracing.interface import Recipe, TraceOptions
-    from opscan.workload import Workload
 
     matrix = Matrix.load(target)
     options = TraceOptions(
@@ -109,11 +121,13 @@ def run(which: str, name: str, target: Target, train: bool) -> dict[str, Any]:
         matrix.registered("AutogradPrivateUse1"),
         matrix.torch_release,
         target.torch_npu,
-        Workload(train),
+        parse_workload(asked.train, asked.optimizer, asked.amp),
         matrix.registered("AutocastPrivateUse1"),
+        foreach=target.takes_foreach,
+        bfloat16=target.autocasts_bfloat16,
     )
     torch.manual_seed(_SEED)
-    recipe = Recipe(lambda: agreement_models.build(name, train), Path("/nonexistent"))
+    recipe = Recipe(lambda: agreement_models.build(name, asked.train), Path("/nonexistent"))
     inventory = _tracer(which).trace(recipe, options, lambda stage: None)
     if not all(attempt.ok for attempt in inventory.trace.attempts):
         return {"error": inventory.trace.unseen[0]}
@@ -141,4 +155,5 @@ def _tracer(which: str) -> Any:
 
 
 if __name__ == "__main__":
-    serve(sys.argv[1], Target(*sys.argv[2:5]), "--train" in sys.argv[5:])
+    train, optimizer, amp = sys.argv[5:]
+    serve(sys.argv[1], Target(*sys.argv[2:5]), Asked(bool(train), optimizer or None, amp))
