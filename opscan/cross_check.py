@@ -64,7 +64,14 @@ def compare(outcomes: Iterable[Outcome], trace: Trace, judge: Judge) -> Compared
         differences.append(Difference(*key, row, verdict, cause))
         if verdict != "supported" and _is_missed(row, shown, cause):
             findings.append(_finding(key, verdict, row, seen))
+    differences.sort(key=_weight)
     return Compared(CrossCheck(tracers, tuple(differences), agreed), tuple(findings))
+
+
+def _weight(difference: Difference) -> tuple[bool, bool, int]:
+    """What is least explained, and worst, comes first."""
+    cause = difference.cause
+    return cause == "ended", cause is not None, VERDICTS.index(difference.verdict)
 
 
 #: A captured graph holds what it answered, too.

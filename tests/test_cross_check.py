@@ -145,6 +145,14 @@ def test_a_phase_is_compared_among_those_that_look_at_it() -> None:
     assert rows(other.cross_check)["aten::lgamma"][0] == {"dispatch": 1, "jit": 0}
 
 
+def test_what_is_worst_and_least_explained_comes_first() -> None:
+    found = compared(
+        outcome("dispatch", call("aten::a"), call("aten::lgamma"), call("aten::rand", inputs=()), call("aten::b")),
+        outcome("jit", call("aten::b", is_view=True, count=2)),
+    )
+    assert [row.name for row in found.cross_check.differences] == ["aten::lgamma", "aten::a", "aten::b", "aten::rand"]
+
+
 def test_each_inventory_is_judged_once() -> None:
     asked: list[str] = []
 

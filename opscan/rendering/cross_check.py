@@ -27,8 +27,12 @@ def print_cross_check(screen: Screen, assessment: Assessment, lang: Lang) -> Non
     screen.line([(text("section.cross_check", lang), "bold")])
     _print_tracers(screen, check, lang)
     screen.line([(text("cross_check.agreed", lang, n=check.agreed, differ=len(check.differences)), "")])
-    if check.differences:
-        _print_differences(screen, check, lang)
+    # Where a tracer ended early, everything behind that differs: a row for each would hide the others.
+    rows = [each for each in check.differences if each.cause != "ended"]
+    if rows:
+        _print_differences(screen, check, rows, lang)
+    if len(rows) < len(check.differences):
+        screen.line([(text("cross_check.behind", lang, n=len(check.differences) - len(rows)), "dim")])
 
 
 def _print_tracers(screen: Screen, check: CrossCheck, lang: Lang) -> None:
@@ -51,17 +55,16 @@ def _result(tracer: CheckedTracer, lang: Lang) -> str:
     return words + (f" ({text('cross_check.shown', lang)})" if tracer.shown else "")
 
 
-def _print_differences(screen: Screen, check: CrossCheck, lang: Lang) -> None:
+def _print_differences(screen: Screen, check: CrossCheck, differences: list[Difference], lang: Lang) -> None:
     names = [tracer.name for tracer in check.tracers if tracer.ops is not None]
     head = [text("column.operator", lang), *names, text("column.verdict", lang), text("cross_check.cause", lang)]
-    shown = check.differences[:MAX_ROWS]
-    rows = [_row(each, names, lang) for each in shown]
+    rows = [_row(each, names, lang) for each in differences[:MAX_ROWS]]
     widths = [max(cell_len(row[column]) for row in [head, *rows]) for column in range(len(head))]
     screen.columns(head, widths, ["dim"] * len(head))
     for row in rows:
         screen.columns(row, widths, ["bold", *[""] * len(names), "", "dim"])
-    if len(check.differences) > MAX_ROWS:
-        screen.line([(text("terminal.more", lang, n=len(check.differences) - MAX_ROWS), "dim")])
+    if len(differences) > MAX_ROWS:
+        screen.line([(text("terminal.more", lang, n=len(differences) - MAX_ROWS), "dim")])
 
 
 def _row(difference: Difference, names: list[str], lang: Lang) -> list[str]:

@@ -39,7 +39,14 @@ def test_operators_are_rows_with_counts_and_a_likely_reason(sample: Assessment) 
     assert "The inventories count 1 operator alike and 3 differently." in lines
     assert "Operator dispatch jit Verdict Likely reason" in lines
     assert "torchvision::nms 1 0 fallback not known: another path, or missed" in lines
-    assert "aten::logcumsumexp (backward) 1 – slow a tracer ended before it" in lines
+    assert "aten::nonzero 1 0 slow its result is a constant of the captured graph" in lines
+
+
+def test_what_lies_behind_an_early_end_is_counted_and_not_listed(sample: Assessment) -> None:
+    lines = summary(sample)
+    assert "1 operator differs only because a tracer ended before it." in lines
+    assert not any(line.startswith("aten::logcumsumexp (backward) 1") for line in lines)
+    assert "aten::logcumsumexp" in render_html(sample)
 
 
 def test_chinese(sample: Assessment) -> None:
