@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import torch
@@ -54,11 +53,11 @@ class TracedProgram(Scope):
         return self._device if isinstance(value, torch.device) else value
 
     def _call(self, node: Any) -> Call:
-        if node.kind() == "aten::slice" and _is_whole(node):
-            return lambda function, args, kwargs: args[0]
         call, path = from_lines(lines_of(node.sourceRange())), path_of(node)
 
         def made(function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+            if node.kind() == "aten::slice" and _is_whole(*args):
+                return args[0]
             if node.kind() == "aten::_convolution":
                 function, args = torch.ops.aten.convolution, args[:9]
             return call_within(self, path, call, (function, args, kwargs), {})
@@ -66,10 +65,11 @@ class TracedProgram(Scope):
         return made
 
 
-def _is_whole(node: Any) -> bool:
+def _is_whole(tensor: Any, dim: Any = 0, start: Any = None, end: Any = None, step: Any = 1) -> bool:
     """``x[:]`` in an index: eager mode calls no operator for it."""
-    start, end, step = (value.toIValue() for value in list(node.inputs())[2:5])
-    return start in (0, None) and end in (sys.maxsize, None) and step == 1
+    if not isinstance(tensor, torch.Tensor) or start not in (0, None) or step != 1:
+        return False
+    return end is None or int(end) >= tensor.shape[dim]
 
 
 def path_of(node: Any) -> str:

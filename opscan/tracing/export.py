@@ -25,6 +25,7 @@ from opscan.tracing.kept_gradients import own_derivatives_noted
 from opscan.tracing.patches import Patches
 from opscan.tracing.quiet import quiet
 from opscan.tracing.real_model import AsModule
+from opscan.tracing.recording import RecordingMode
 from opscan.tracing.source import SourceLocator
 
 
@@ -49,13 +50,19 @@ def capture(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], setting: 
         stack.enter_context(_sizes_kept(setting.fake_mode))
         stack.enter_context(quiet())
         stack.enter_context(_unused_kept())
+        stack.enter_context(_devices_followed(setting.recorder))
         if setting.train:
             stack.enter_context(own_derivatives_noted(setting.locator, unseen))
         program = torch.export.export(module, args, kwargs, strict=False)
         graph = module_of_program(program)
         findings = (*_constants(program), *_changed(program, setting.locator))
-    _without_assertions(graph.graph)
-    return Captured(GraphProgram(graph), findings, tuple(unseen))
+    _as_in_eager_mode(graph.graph)
+    held = GraphProgram(graph)
+    with setting.recorder.paused():
+        for name, value in program.constants.items():
+            if isinstance(value, torch.Tensor) and name not in program.state_dict and name in held._buffers:
+                held._buffers[name] = value.to(setting.recorder.device)
+    return Captured(held, findings, tuple(unseen))
 
 
 @contextmanager
@@ -66,6 +73,19 @@ def _sizes_kept(fake_mode: FakeTensorMode) -> Iterator[None]:
         yield
     finally:
         fake_mode.shape_env = before
+
+
+@contextmanager
+def _devices_followed(recorder: RecordingMode) -> Iterator[None]:
+    """Factories of the model's that name no device make tensors of the traced one, and are noted. The exporter computes
+    with constants of one element for real, which the traced device cannot: they stay on the CPU.
+    """
+    with recorder.paused():
+        recorder.running = recorder.numbers_on_host = True
+        try:
+            yield
+        finally:
+            recorder.running = recorder.numbers_on_host = False
 
 
 @contextmanager
@@ -96,10 +116,31 @@ _ASSERTIONS = "aten::_assert_tensor_metadata"
 _BOOKKEEPING = {_ASSERTIONS, "aten::lift_fresh_copy", "aten::lift_fresh", "aten::detach", "aten::detach_"}
 
 
-def _without_assertions(graph: fx.Graph) -> None:
+#: How a constant comes to its device.
+_LIFTING = {"aten::detach", "aten::detach_", "aten::to", "aten::_to_copy"}
+
+
+def _as_in_eager_mode(graph: fx.Graph) -> None:
+    """Without checks of dtypes; a tensor made of Python's values is lifted at once to where it is used."""
     for node in list(graph.nodes):
-        if isinstance(node.target, torch._ops.OpOverload) and node.target._schema.name == _ASSERTIONS:
+        name = _operator(node)
+        if name == _ASSERTIONS:
             graph.erase_node(node)
+        elif name == "aten::lift_fresh_copy":
+            lifted = node
+            while len(lifted.users) == 1 and _operator(user := next(iter(lifted.users))) in _LIFTING:
+                lifted = user
+            node.target = torch.ops.aten.lift_fresh.default
+            if lifted is not node:
+                lifted.replace_all_uses_with(node)
+                while lifted is not node:
+                    before = lifted.args[0]
+                    graph.erase_node(lifted)
+                    lifted = before
+
+
+def _operator(node: fx.Node) -> str:
+    return str(node.target._schema.name) if isinstance(node.target, torch._ops.OpOverload) else ""
 
 
 def _constants(program: Any) -> Iterator[Finding]:

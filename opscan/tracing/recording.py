@@ -36,6 +36,9 @@ class RecordingMode(TorchDispatchMode):
     #: Kinds of tensors with a dispatch of their own that are the recorder's.
     own_tensors: tuple[type, ...] = ()
 
+    #: Whether tensors of one number stay on the CPU while the model runs.
+    numbers_on_host = False
+
     def __init__(self, device: torch.device, locator: SourceLocator, parts_of: Callable[[Any], Any]) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.device = device

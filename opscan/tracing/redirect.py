@@ -23,10 +23,12 @@ from opscan.tracing.patches import Patches
 
 
 class Observer(Protocol):
-    """What the patches report to: the recorder of the trace."""
+    """What the patches report to: the recorder of the trace. ``numbers_on_host``: tensors of one number stay on the
+    CPU, as a real device lets them."""
 
     device: torch.device
     running: bool
+    numbers_on_host: bool
 
     def cuda_named(self, what: str) -> None: ...
     def device_forgotten(self, factory: str) -> bool: ...
@@ -117,6 +119,8 @@ def _copying_factory(name: str, factory: Callable[..., Any], observer: Observer)
         if device is None or torch.device(device).type != observer.device.type:
             return factory(*args, **kwargs)
         kwargs["device"] = "cpu" if not isinstance(data, torch.Tensor) else data.device
+        if observer.numbers_on_host and isinstance(data, (bool, int, float, complex)):
+            return factory(*args, **kwargs)
         with observer.paused():
             made = factory(*args, **kwargs).to(device)
         observer.lifted(made)

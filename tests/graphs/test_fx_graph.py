@@ -72,7 +72,7 @@ def test_calls_come_from_the_lines_and_modules_of_the_model() -> None:
     finally:
         hook.remove()
     line = Inner.forward.__code__.co_firstlineno + 1
-    assert SEEN == [(__file__, line)] * 2
+    assert [(__file__, line)] * 2 == SEEN
     # The program itself; then of each inner module its linear layer, the function and the sum.
     assert [name for name in entered if name.endswith("lin")] == ["scope.lin", "hold.0.lin"]
     assert {"scope", "hold.0"} < set(entered)

@@ -111,3 +111,16 @@ def test_a_model_that_does_not_run_is_the_models_own_error(capture: Captures) ->
         """
     with pytest.raises(ModelError, match=r"model.py:7: running the model failed"):
         capture(source, "2,4")
+
+
+def test_constants_are_lifted_as_in_eager_mode(capture: Captures, trace: Trace) -> None:
+    source = """
+        class Net(nn.Module):
+            def forward(self, x):
+                low = torch.tensor(-1.0, device=x.device)
+                return torch.where(x > 0, x, low) + torch.tensor([1.0, 2.0])  # <-- here
+        model = Net()
+        """
+    captured, run = capture(source, "2,2"), trace(source, "2,2")
+    assert places(captured) == places(run)
+    assert captured.finding_lines("OPS602") == {captured.line()}
