@@ -35,6 +35,12 @@ _NAMED = 3
 _PREFERRED: tuple[Route, ...] = ("offline", "graph", "eager")
 
 
+_GROWING = Text(
+    "it generates text, and its sizes grow with every token, while a converted model has those of one pass",
+    "该模型逐词生成文本，尺寸随之增长，而转换后的模型只适用于一次前向的尺寸",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Recommendation:
     """``route`` is None where none was judged."""
@@ -43,13 +49,18 @@ class Recommendation:
     reasons: tuple[Text, ...]
 
 
-def recommend(results: Sequence[RouteResult], train: bool) -> Recommendation:
-    """The route to take, why, what remains uncertain there, and why not the others, in this order."""
+def recommend(results: Sequence[RouteResult], train: bool, generates: bool = False) -> Recommendation:
+    """The route to take, why, what remains uncertain there, and why not the others, in this order.
+
+    ``generates``: the model makes text, token by token.
+    """
     judged = {result.route: result for result in results if result.summary is not None}
     allowed = {route: result for route, result in judged.items() if not (train and route == "offline")}
     if not allowed:
         return Recommendation(None, tuple(_why_not_judged(results)))
     against = {route: tuple(_against(result, judged.get("eager"))) for route, result in allowed.items()}
+    if generates and "offline" in against:
+        against["offline"] += (_GROWING,)
     free = [route for route in _PREFERRED if route in allowed and not is_stopped(allowed[route])]
     chosen = _choose(free, against, train) if free else _least_work(allowed)
     first = (
@@ -114,9 +125,9 @@ def _for(result: RouteResult, against: tuple[Text, ...], train: bool) -> Text:
         )
     if route == "eager" or against:
         return Text(
-            f"{route}: nothing stops the model there: {summary.supported} of {_count(n, 'operator')} are supported, "
-            f"none is refused.",
-            f"{route}：没有阻塞项：{n} 个算子中支持 {summary.supported} 个，没有被拒绝的算子。",
+            f"{route}: nothing is known to stop the model there: {summary.supported} of {_count(n, 'operator')} are "
+            "supported, none is refused.",
+            f"{route}：未发现阻塞项：{n} 个算子中支持 {summary.supported} 个，没有被拒绝的算子。",
         )
     if route == "offline":
         return Text(

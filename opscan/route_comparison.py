@@ -22,6 +22,11 @@ from opscan.target import Route
 ROUTES: tuple[Route, ...] = ("eager", "graph", "offline")
 
 
+#: The last layer of models that generate text, by its name in transformers, and the operators of such a layer.
+_LANGUAGE_HEAD = "lm_head"
+_OF_A_LAYER = frozenset({"aten::addmm", "aten::linear", "aten::matmul", "aten::mm"})
+
+
 @dataclass(frozen=True, slots=True)
 class NotJudged:
     """Why there is no assessment of a route, in one line each."""
@@ -41,10 +46,16 @@ def compare(
     results = tuple(
         _result(route, assessments) if route in assessments else _not_judged(route, failures) for route in ROUTES
     )
-    recommendation = recommend(results, train)
+    recommendation = recommend(results, train, _generates(main))
     others = {route: assessment.ops for route, assessment in assessments.items() if route != main.target.route}
     ops = tuple(replace(op, routes=op.routes | _elsewhere(op, others)) for op in main.ops)
     return replace(main, ops=ops, routes=RouteComparison(results, recommendation.route, recommendation.reasons))
+
+
+def _generates(assessment: Assessment) -> bool:
+    """Whether the model has a language head, which is a layer by itself: those that fill in words have more of it."""
+    layers = (op for op in assessment.ops if op.name in _OF_A_LAYER)
+    return any(place.module == _LANGUAGE_HEAD for op in layers for place in op.locations)
 
 
 def _not_judged(route: Route, failures: Mapping[Route, NotJudged]) -> RouteResult:

@@ -170,6 +170,18 @@ def test_an_export_that_fails_stops_its_route() -> None:
     assert found.routes.recommended == "eager"
 
 
+@pytest.mark.parametrize(
+    ("name", "module", "recommended"),
+    [("aten::mm", "lm_head", "graph"), ("aten::gelu", "lm_head", "offline"), ("aten::mm", "lm_head.dense", "offline")],
+)
+def test_a_language_head_is_a_layer_by_itself(name: str, module: str, recommended: str) -> None:
+    layer = replace(op(name), locations=(Location("m.py", 1, module),))
+    routes: tuple[Route, ...] = ("eager", "graph", "offline")
+    found = compare({route: assessment(route, layer) for route in routes}, {})
+    assert found.routes is not None
+    assert found.routes.recommended == recommended
+
+
 # --- three scans --------------------------------------------------------------------------------------------------
 
 REQUEST = ScanRequest(PythonFileReference("m.py"))

@@ -88,7 +88,8 @@ def test_eager_where_the_graph_breaks_and_nodes_are_unknown() -> None:
     assert found.route == "eager"
     assert breaks(graph) == 2
     assert (
-        found.reasons[0].en == "eager: nothing stops the model there: 9 of 10 operators are supported, none is refused."
+        found.reasons[0].en
+        == "eager: nothing is known to stop the model there: 9 of 10 operators are supported, none is refused."
     )
     assert found.reasons[1].en == "Risk: 1 of 10 operators could not be judged in eager."
     assert "graph: the model leaves the graph at 2 places." in said(found)
@@ -163,6 +164,12 @@ def test_training_stays_in_eager_mode() -> None:
     assert found.route == "eager"
     assert "training usually is in eager mode" in found.reasons[0].en
     assert "offline: an offline model only runs forward" in said(found)
+
+
+def test_a_model_that_generates_text_is_not_converted_for_one_size() -> None:
+    found = recommend([result("eager"), result("graph"), result("offline")], train=False, generates=True)
+    assert found.route == "graph"
+    assert "offline: it generates text" in said(found)
 
 
 def test_training_in_a_graph_where_eager_mode_is_blocked() -> None:
