@@ -13,7 +13,7 @@ from opscan.loading.installed import library
 from opscan.loading.interface import LoadedModel
 from opscan.loading.notes import in_one_line, random_weights
 from opscan.loading.reference import ConfigurationReference
-from opscan.loading.signature import required
+from opscan.loading.signature import parameters_of, required
 from opscan.loading.transformers_class import class_for
 from opscan.loading.transformers_offline import timm_names_known, without_cuda_kernels
 from opscan.text import Text
@@ -130,7 +130,7 @@ def _configuration(transformers: Any, path: Path, values: dict[str, Any]) -> Any
             f"transformers {transformers.__version__} knows no model type {kind!r} ({path}).",
             "Install a newer transformers, or scan a Python file that builds the model.",
         )
-    if any(base.__name__ == "TimmWrapperConfig" for base in cls.__mro__):  # its from_dict takes no number for one
+    if "architecture" in (parameters_of(cls) or ()):  # of timm's: from_dict takes a missing number for None
         values = {"num_classes": values.get("num_labels", 2), **values}
     try:
         with timm_names_known(transformers):
