@@ -155,7 +155,12 @@ def _assess(
         compared = compare(outcomes, inventory.trace, lambda other: judge_calls(other, matrix, measurements.by_key))
         inventory = replace(inventory, findings=(*inventory.findings, *compared.findings))
     assessment = assemble(
-        inventory, matrix, judged, substitutions, request.fail_on, ground.warnings + scanned.notes + measurements.notes
+        inventory,
+        matrix,
+        judged,
+        substitutions,
+        request.fail_on,
+        ground.warnings + scanned.notes + measurements.notes + _left_out(request),
     )
     return replace(assessment, cross_check=compared.cross_check) if compared else assessment
 
@@ -163,6 +168,18 @@ def _assess(
 def _outcome(tried: Tried) -> Outcome:
     inventory = tried.scanned.inventory if tried.scanned else None
     return Outcome(tried.link.name, inventory, " ".join(tried.error.message.split()) if tried.error else "")
+
+
+def _left_out(request: ScanRequest) -> tuple[Text, ...]:
+    """Options that the route has no use for."""
+    if request.route != "offline" or request.workload.amp == "off":
+        return ()
+    return (
+        Text(
+            "--amp is left out: the model is exported as it is, and ATC chooses the precision (--precision_mode).",
+            "忽略 --amp：模型按原样导出，精度由 ATC 选择（--precision_mode）。",
+        ),
+    )
 
 
 def release_for(matrix: Matrix) -> Release:
