@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import io
-import os
 import re
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,19 +16,7 @@ from torch.jit._trace import TracerWarning
 from opscan.tracing import failures
 from opscan.tracing.onnx_dynamic import OpenSizes
 from opscan.tracing.onnx_file import NEWEST_OPSET
-from opscan.tracing.user_error import in_short
-
-#: What errors of an exporter, or causes of them, mean: by the name of their class.
-_MEANINGS = {
-    "DispatchError": "an operator has no translation",
-    "UnsupportedOperatorError": "an operator has no translation",
-    "SymbolicValueError": "the arguments of an operator have no translation",
-    "GuardOnDataDependentSymNode": "the path depends on data",
-    "DataDependentOutputException": "the path depends on data",
-    "UserError": "the model cannot be captured whole",
-    "TorchExportError": "the model cannot be captured whole",
-    "TracingCheckError": "the trace differs from run to run",
-}
+from opscan.tracing.quiet import quiet
 
 _CONVERTING = re.compile(r"Converting a tensor to (a Python \w+)")
 
@@ -120,31 +106,17 @@ def _baked(caught: list[warnings.WarningMessage]) -> Iterator[tuple[str, int, st
 
 
 def reason(error: BaseException) -> str:
-    """Why an exporter failed: what it means where that is known, and the message that says most."""
-    if isinstance(error, ExporterMissing):
-        return str(error)
-    chain: Sequence[BaseException] = list(_chain(error))
-    for each in chain[::-1]:
-        if meaning := _MEANINGS.get(type(each).__name__):
-            tells = chain[-1] if type(each).__name__ == "TorchExportError" else each  # which only says that it failed
-            return f"{meaning} ({in_short(tells)})"
-    return in_short(chain[-1])
+    """Why an exporter failed."""
+    return str(error) if isinstance(error, ExporterMissing) else failures.reason(error)
 
 
 def refused_operator(error: BaseException) -> str:
     """The operator that the newer exporter has no translation of (``aten::gather``); empty for other failures."""
-    for each in _chain(error):
+    for each in failures.causes(error):
         if type(each).__name__ == "DispatchError" and (found := _OVERLOAD.search(str(each))):
             library, name, overload = found.groups()
             return f"{library}::{name}" if overload == "default" else f"{library}::{name}.{overload}"
     return ""
-
-
-def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    seen = 0
-    while error is not None and seen < 20:
-        yield error
-        error, seen = error.__cause__ or error.__context__, seen + 1
 
 
 def _needs_onnxscript() -> None:
@@ -154,23 +126,4 @@ def _needs_onnxscript() -> None:
         raise ExporterMissing("it needs onnxscript: pip install 'opscan-npu[onnx]'") from error
 
 
-@contextmanager
-def quiet() -> Iterator[list[warnings.WarningMessage]]:
-    """What exporters print (graphs, progress, advice) is not for the user; C++ prints past ``sys.stdout``. Warnings
-    are collected."""
-    saved = os.dup(1), os.dup(2)
-    null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, 1)
-    os.dup2(null, 2)
-    os.close(null)
-    try:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            yield caught
-    finally:
-        for descriptor, number in zip(saved, (1, 2), strict=True):
-            os.dup2(descriptor, number)
-            os.close(descriptor)
-
-
-Exporter = Callable[[Any, tuple[Any, ...], dict[str, Any]], Exported]
+Exporter = Callable[..., Exported]
