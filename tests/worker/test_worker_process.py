@@ -10,7 +10,7 @@ import pytest
 
 from opscan.errors import LoadError, ModelError, OpscanError
 from opscan.inventory import Inventory
-from opscan.worker.host import ChildTraceback, Worker
+from opscan.worker.host import ChildTraceback, Worker, WorkerDied
 from opscan.worker.protocol import Scan
 
 Run = Callable[..., Inventory]
@@ -34,6 +34,15 @@ def is_running(pid: int) -> bool:
 def pid_of(worker: Worker) -> int:
     assert worker._process is not None
     return worker._process.pid
+
+
+def test_a_model_that_does_not_end_is_ended_in_time(request_for: Callable[..., Scan]) -> None:
+    with Worker() as worker:
+        pid = pid_of(worker)
+        with pytest.raises(WorkerDied, match="did not end within 0.2 seconds") as raised:
+            worker.scan(request_for("while True: pass"), lambda stage: None, time_limit=0.2)
+    assert raised.value.timed_out
+    assert not is_running(pid)
 
 
 # --- models that die ------------------------------------------------------------------------------------------
