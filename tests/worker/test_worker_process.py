@@ -39,7 +39,7 @@ def pid_of(worker: Worker) -> int:
 def test_a_model_that_does_not_end_is_ended_in_time(request_for: Callable[..., Scan]) -> None:
     with Worker() as worker:
         pid = pid_of(worker)
-        with pytest.raises(WorkerDied, match="did not end within 0.2 seconds") as raised:
+        with pytest.raises(WorkerDied, match="did not end within") as raised:
             worker.scan(request_for("while True: pass"), lambda stage: None, time_limit=0.2)
     assert raised.value.timed_out
     assert not is_running(pid)
