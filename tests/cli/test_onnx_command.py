@@ -82,6 +82,8 @@ def test_names_that_would_act_are_shown(opscan: Opscan, folder: Path) -> None:
     [
         (("--input-shape", "1,3"), "--input-shape"),
         (("--train",), "--train"),
+        (("--optimizer", "sgd"), "--optimizer"),
+        (("--amp", "fp16"), "--amp"),
         (("--rehearse",), "--engine rehearse"),
         (("--probe", "require"), "--probe require"),
         (("--tracer", "fx"), "--tracer fx"),
