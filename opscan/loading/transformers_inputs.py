@@ -80,11 +80,22 @@ _GIVEN = frozenset(
 )  # fmt: skip
 
 
-def inputs_for(model: Any) -> tuple[dict[str, Any], tuple[Text, ...]]:
-    """Keyword arguments for one call, none where nothing is known; and what was left out of it."""
+#: What speaks for itself: other inputs stand among a text that has places for them.
+_OF_TEXT = frozenset({"input_ids", "attention_mask", "decoder_input_ids", "token_type_ids", "inputs_embeds"})
+
+
+def inputs_for(model: Any, given: Mapping[str, Any] | None = None) -> tuple[dict[str, Any], tuple[Text, ...]]:
+    """Keyword arguments for one call, none where nothing is known; and what was left out of it. They fit those that are
+    ``given``, and have them too.
+    """
+    given = given or {}
     kind = str(getattr(model.config, "model_type", ""))
     own = particular.MAKERS.get(kind, {})
-    call = Call(model, {**_MAKERS, **own}, _wanted(model, own, particular.LEFT_OUT.get(kind, ())))
+    wanted = _wanted(model, own, particular.LEFT_OUT.get(kind, ()))
+    if "input_ids" in given and texts.has_places(model.config):  # nobody knows whether that text has them
+        wanted = tuple(name for name in wanted if name in _OF_TEXT)
+    call = Call(model, {**_MAKERS, **own}, wanted)
+    call.made.update(given)
     return call.arguments() or dict(getattr(model, "dummy_inputs", {}) or {}), tuple(call.notes)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from opscan.errors import LoadError
 from opscan.loading import offered
-from opscan.loading.inputs import Input
+from opscan.loading.inputs import Input, build
 from opscan.loading.installed import library
 from opscan.loading.interface import LoadedModel
 from opscan.loading.notes import in_one_line, random_weights
@@ -38,7 +38,8 @@ def load(
         model, notes = _known(transformers, path, values)
     model.train(train)
     notes += opened_tokens(model.config)
-    own, left_out = ({}, ()) if any(spec.name is None for spec in inputs) else inputs_for(model)
+    positional, named = build(inputs)
+    own, left_out = ({}, ()) if positional else inputs_for(model, named)
     missing = [name for name in required(model.forward) if name not in own]
     if missing and not inputs:
         raise LoadError(

@@ -167,7 +167,7 @@ def _codes(call: Call) -> Any:
 def _frames_of_codes(call: Call) -> Any:
     """One frame after another, with the codes of every codebook (and of a text, for speech models that mix them)."""
     count = _text(call).integer(1, "num_codebooks", "num_channels")
-    return torch.zeros(1, _FRAMES, count + (call.kind != "dia"), dtype=torch.int64)
+    return torch.zeros(1, _FRAMES, count + (call.kind == "kyutai_speech_to_text"), dtype=torch.int64)
 
 
 def _text_of_frames(call: Call) -> Any:

@@ -112,6 +112,11 @@ def _heard(call: Call) -> Iterator[int]:
         yield from _places(call, _SOUND, _SOUND_AROUND, "get_audio_features", _FEATURES_OF_SOUND)
 
 
+def has_places(configuration: Any) -> bool:
+    """Whether features of images or sounds stand among the tokens."""
+    return not special_tokens(configuration).keys().isdisjoint((*_IMAGE, *_SOUND))
+
+
 def _places(
     call: Call,
     names: tuple[str, ...],

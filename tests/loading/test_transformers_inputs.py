@@ -170,3 +170,12 @@ def test_a_token_that_is_left_open_is_chosen_and_told() -> None:
     assert configuration.image_token_index == 29
     assert "image_token_index" in note.en
     assert opened_tokens(configuration) == []
+
+
+def test_the_rest_fits_what_is_given() -> None:
+    ids = torch.ones(2, 7, dtype=torch.int64)
+    made, _ = inputs_for(Seeing(select="all"), {"input_ids": ids})
+    assert shapes(made) == {"input_ids": [2, 7], "attention_mask": [2, 7]}
+    made, _ = inputs_for(Seeing(select="all"), {"pixel_values": torch.rand(2, 3, 8, 8)})
+    assert (made["input_ids"] == 5).sum() == 8
+    assert shapes(made)["pixel_values"] == [2, 3, 8, 8]
