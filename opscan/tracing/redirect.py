@@ -24,7 +24,7 @@ from opscan.tracing.patches import Patches
 
 class Observer(Protocol):
     """What the patches report to: the recorder of the trace. ``numbers_on_host``: tensors of one number stay on the
-    CPU, as a real device lets them."""
+    CPU, as a real device lets them, and those of none are made empty on the device."""
 
     device: torch.device
     running: bool
@@ -121,6 +121,8 @@ def _copying_factory(name: str, factory: Callable[..., Any], observer: Observer)
         kwargs["device"] = "cpu" if not isinstance(data, torch.Tensor) else data.device
         if observer.numbers_on_host and isinstance(data, (bool, int, float, complex)):
             return factory(*args, **kwargs)
+        if observer.numbers_on_host and isinstance(data, (list, tuple)) and not data:
+            return torch.empty(0, dtype=kwargs.get("dtype"), device=device)
         with observer.paused():
             made = factory(*args, **kwargs).to(device)
         observer.lifted(made)

@@ -124,3 +124,16 @@ def test_constants_are_lifted_as_in_eager_mode(capture: Captures, trace: Trace) 
     captured, run = capture(source, "2,2"), trace(source, "2,2")
     assert places(captured) == places(run)
     assert captured.finding_lines("OPS602") == {captured.line()}
+
+
+def test_a_tensor_without_elements_is_captured(capture: Captures) -> None:
+    captured = capture(
+        """
+        class Net(nn.Module):
+            def forward(self, x):
+                return torch.cat([torch.tensor([], dtype=x.dtype, device=x.device), x], -1)
+        model = Net()
+        """,
+        "2",
+    )
+    assert captured.times("aten::cat") == 1
