@@ -27,6 +27,7 @@ from opscan.tracing.quiet import quiet
 from opscan.tracing.real_model import AsModule
 from opscan.tracing.recording import RecordingMode
 from opscan.tracing.source import SourceLocator
+from opscan.tracing.trees import tensors_in
 
 
 class ExportTracer:
@@ -53,10 +54,14 @@ def capture(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], setting: 
         stack.enter_context(_devices_followed(setting.recorder))
         if setting.train:
             stack.enter_context(own_derivatives_noted(setting.locator, unseen))
+        # Objects in a result are no outputs of a program; what computes them is kept all the same.
+        stack.callback(module.register_forward_hook(lambda _module, _args, out: tuple(tensors_in(out))).remove)
         program = torch.export.export(module, args, kwargs, strict=False)
         graph = module_of_program(program)
         findings = (*_constants(program), *_changed(program, setting.locator))
-    _as_in_eager_mode(graph.graph)
+    for part in graph.modules():
+        if isinstance(part, fx.GraphModule):
+            _as_in_eager_mode(part.graph)
     held = GraphProgram(graph)
     with setting.recorder.paused():
         for name, value in program.constants.items():
