@@ -89,7 +89,7 @@ def segmentation() -> Iterator[Model]:
     for name in sorted(n for n in dir(library) if isinstance(getattr(library, n), type)):
         if issubclass(getattr(library, name), nn.Module):
             reference = ImportedReference("segmentation_models_pytorch", name, arguments)
-            yield Model("segmentation", name, reference, shape=(1, 3, 256, 256))
+            yield Model("segmentation", name, reference, shape=(1, 3, 224, 224))
 
 
 _LISTS: dict[str, tuple[str, Callable[[], Iterator[Model]]]] = {
