@@ -158,7 +158,7 @@ def high_resolution(call: Call) -> Any:
 def flattened_patches(call: Call) -> Any:
     """Row, column and pixels of each patch (Pix2Struct, Kosmos-2.5)."""
     numbers = _numbers(call)
-    wide = numbers.integer(768, "patch_embed_hidden_size") if call.kind == "pix2struct" else _values_of_a_patch(call)
+    wide = numbers.integer(_values_of_a_patch(call), "patch_embed_hidden_size")
     count = min(256, numbers.integer(256, "max_num_patches", "seq_len"))
     places = torch.stack([torch.arange(count) // _GRID + 1, torch.arange(count) % _GRID + 1], -1).float()
     return torch.cat([places, torch.rand(count, wide)], -1)[None]
