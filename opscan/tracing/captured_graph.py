@@ -114,8 +114,9 @@ class _Run:
             stack.enter_context(restored())
             if self.device.type != "cpu":
                 stack.enter_context(autocasting(self.device, self.options.autocast, self.options.bfloat16))
-            stack.enter_context(redirected(self.recorder))
+            # Beneath: that the model names CUDA is told by who calls.
             stack.enter_context(autocast_watched(self.recorder))
+            stack.enter_context(redirected(self.recorder))
             stack.enter_context(self.answering.installed())
             stack.enter_context(answered(self.recorder))
             stack.enter_context(untied_conversion())

@@ -173,8 +173,9 @@ class _Run:
             stack.enter_context(self.fake_mode)
             stack.enter_context(self.recorder)
             stack.enter_context(threads_followed(self.fake_mode, self.recorder))
-            stack.enter_context(redirected(self.recorder))
+            # Beneath: that the model names CUDA is told by who calls.
             stack.enter_context(autocast_watched(self.recorder))
+            stack.enter_context(redirected(self.recorder))
             stack.enter_context(self.answering.installed())
             stack.enter_context(untied_conversion())
             stack.enter_context(lazy_modules_on(self.device))

@@ -121,8 +121,9 @@ class _Run:
             stack.enter_context(restored())
             stack.enter_context(self.recorder)
             stack.enter_context(threads_followed(self.recorder))
-            stack.enter_context(redirected(self.recorder))
+            # Beneath: that the model names CUDA is told by who calls.
             stack.enter_context(autocast_watched(self.recorder))
+            stack.enter_context(redirected(self.recorder))
             stack.enter_context(self.answering.installed())
             stack.enter_context(unseen_kernels_told(self.recorder))
             stack.enter_context(printed_from_memory(self.device))
