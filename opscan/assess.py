@@ -15,6 +15,7 @@ from opscan.assessment import (
     Launch,
     LaunchedTensor,
     ModelInfo,
+    RunInfo,
     Substitution,
     Summary,
     TensorPair,
@@ -96,8 +97,10 @@ def assemble(
     substitutions: Mapping[int, tuple[Substitution, ...]],
     fail_on: FailOn,
     warnings: tuple[Text, ...] = (),
+    workload: RunInfo | None = None,
 ) -> Assessment:
-    """Everything a report needs. ``substitutions`` are by index into ``judged``."""
+    """Everything a report needs. ``substitutions`` are by index into ``judged``. ``workload``: what was run, where
+    that is known."""
     ops = tuple(_entry(entry, matrix, substitutions.get(i, ())) for i, entry in enumerate(judged))
     kernels: dict[str, tuple[str, ...]] = {}
     for entry in judged:
@@ -119,6 +122,7 @@ def assemble(
         gate=decide(summary, fail_on),
         warnings=tuple(warning.en for warning in warnings),
         warnings_zh=tuple(warning.zh for warning in warnings),
+        workload=workload,
     )
 
 

@@ -11,6 +11,7 @@ from typing import Literal
 from opscan.inventory import Dim, Location, Phase, Trace
 from opscan.target import Route, Target
 from opscan.text import Text
+from opscan.workload import Amp, DynamicInput, Optimizer
 
 Verdict = Literal["supported", "slow", "fallback", "unsupported", "unknown"]
 Severity = Literal["error", "warning", "info"]
@@ -188,6 +189,18 @@ class ModelInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class RunInfo:
+    """What of the model was run, and how. ``optimizer``: of the training step, None without one. ``tracer``: as it was
+    asked for; the trace says which one made the inventory."""
+
+    train: bool = False
+    optimizer: Optimizer | None = None
+    amp: Amp = "off"
+    dynamic: tuple[DynamicInput, ...] = ()
+    tracer: str = "auto"
+
+
+@dataclass(frozen=True, slots=True)
 class Blocker:
     """What stops a model in one route: an unsupported operator, all its entries of one rule together; or a finding of
     the severity ``error``, whose ``operator`` is empty. ``facts`` fill the rule's message in any language.
@@ -280,6 +293,7 @@ class Assessment:
     """The whole result. ``warnings`` are about the target itself (an undocumented pair of releases, for instance);
     ``warnings_zh`` are the same in Chinese, in the same order. ``routes`` are all routes side by side, where that was
     asked for; the rest is then about the one that ``target`` names. ``cross_check``: where other tracers were asked.
+    ``workload`` is None in a report of an opscan that did not say.
     """
 
     schema: int
@@ -296,3 +310,4 @@ class Assessment:
     warnings_zh: tuple[str, ...] = ()
     routes: RouteComparison | None = None
     cross_check: CrossCheck | None = None
+    workload: RunInfo | None = None

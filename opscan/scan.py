@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from opscan.assess import Judged, assemble, judge_calls
-from opscan.assessment import Assessment, FailOn, Substitution
+from opscan.assessment import Assessment, FailOn, RunInfo, Substitution
 from opscan.chain import Checks, TracerChoice, Tried, ask_all, follow, plan
 from opscan.cross_check import Outcome, compare
 from opscan.engine import EngineChoice
@@ -91,7 +91,8 @@ def scan_onnx(reference: OnnxFileReference, request: OnnxRequest, progress: Call
         told = (Finding("OPS669", {"sizes": ", ".join(fixed)}),) if fixed else ()
         inventory = replace(inventory, inputs=inputs, findings=(*inventory.findings, *told))
     progress("judging operators")
-    return assemble(inventory, matrix, judge_calls(inventory, matrix), {}, request.fail_on, warnings)
+    workload = RunInfo(dynamic=request.dynamic)
+    return assemble(inventory, matrix, judge_calls(inventory, matrix), {}, request.fail_on, warnings, workload)
 
 
 def scan_with(
@@ -161,6 +162,7 @@ def _assess(
         substitutions,
         request.fail_on,
         ground.warnings + scanned.notes + measurements.notes + _left_out(request),
+        _run(request),
     )
     return replace(assessment, cross_check=compared.cross_check) if compared else assessment
 
@@ -180,6 +182,15 @@ def _left_out(request: ScanRequest) -> tuple[Text, ...]:
             "忽略 --amp：模型按原样导出，精度由 ATC 选择（--precision_mode）。",
         ),
     )
+
+
+def _run(request: ScanRequest) -> RunInfo:
+    """What was run of what was asked for: what is exported for the offline route only infers, as the model stands."""
+    asked = request.workload
+    if request.route == "offline":
+        return RunInfo(dynamic=asked.dynamic, tracer=request.tracer)
+    optimizer = asked.optimizer if asked.train else None
+    return RunInfo(asked.train, optimizer, asked.amp, asked.dynamic, request.tracer)
 
 
 def release_for(matrix: Matrix) -> Release:

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from opscan.assess import Judged
-from opscan.assessment import NumericCheck, Substitution
+from opscan.assessment import NumericCheck, RunInfo, Substitution
 from opscan.errors import OpscanError
 from opscan.inventory import Inventory, OpCall, TensorSpec, Trace
+from opscan.loading.reference import parse_reference
 from opscan.matrix.query import Matrix
 from opscan.matrix.releases import installed_torch
 from opscan.rules.registry import RULES
-from opscan.scan import _REPLACEABLE, _Substitutions, _widest, release_for
+from opscan.scan import _REPLACEABLE, ScanRequest, _run, _Substitutions, _widest, release_for
 from opscan.substitution.interface import CheckResult, Text
 from opscan.target import Target
 from opscan.verdict import Ruling
 from opscan.worker.protocol import Check, Checked
+from opscan.workload import DynamicInput, Optimizer, Workload
 
 TARGET = Target("2.13.0", "9.1.0", "ascend910b")
 PASSED = NumericCheck(0.0, 0.0, 1e-6, passed=True)
@@ -44,6 +47,22 @@ def test_the_host_torch_is_known_without_torch() -> None:
     import torch
 
     assert (installed_torch() or "").partition("+")[0] == torch.__version__.partition("+")[0]
+
+
+# --- what was run ---------------------------------------------------------------------------------------------
+
+
+def test_the_result_says_what_was_run() -> None:
+    asked = Workload(True, Optimizer("sgd", (("momentum", "0.9"),)), "fp16", (DynamicInput("x", (0,)),))
+    request = ScanRequest(parse_reference("timm:resnet18"), workload=asked, tracer="export")
+    assert _run(request) == RunInfo(True, asked.optimizer, "fp16", asked.dynamic, "export")
+    assert _run(replace(request, workload=replace(asked, train=False))).optimizer is None
+
+
+def test_an_exported_model_infers_as_it_stands() -> None:
+    asked = Workload(True, amp="fp16", dynamic=(DynamicInput("x", (0,)),))
+    request = ScanRequest(parse_reference("timm:resnet18"), workload=asked, route="offline")
+    assert _run(request) == RunInfo(dynamic=asked.dynamic)
 
 
 # --- replacements ---------------------------------------------------------------------------------------------

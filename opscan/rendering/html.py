@@ -24,6 +24,7 @@ from opscan.rendering.interface import LANGS, Lang, Messages, message_in
 from opscan.rendering.side_by_side import figures
 from opscan.rendering.strings import text
 from opscan.rendering.templates import read_source
+from opscan.rendering.workload import departures
 
 #: Characters of code that fit into half of the page.
 _HALF_WIDTH = 55
@@ -42,6 +43,7 @@ def render_html(assessment: Assessment, lang: Lang = "en", messages: Messages | 
         policy=page.policy(style, script),
         style=Markup(style),
         script=Markup(script),
+        run=departures(assessment.workload),
         state=overview.state(assessment),
         headline=overview.headline(assessment),
         tallies=overview.tallies(assessment),

@@ -18,6 +18,7 @@ from opscan.rendering.interface import Lang, Messages, message_in
 from opscan.rendering.screen import Screen
 from opscan.rendering.side_by_side import print_routes
 from opscan.rendering.strings import text
+from opscan.rendering.workload import departures
 
 #: Rows of each list. The report has all of them.
 MAX_ROWS = 20
@@ -86,6 +87,10 @@ def _print_headline(screen: Screen, assessment: Assessment, lang: Lang) -> None:
         [(model.reference, "bold"), (f"  {text('terminal.parameters', lang, n=model.parameters)}", "dim")],
     )
     screen.line([(str(assessment.target), "dim")])
+    if run := departures(assessment.workload):
+        phrases = (_cell(text(each.key, lang, **each.values), _MAX_SENTENCE) for each in run)
+        label = text("workload.run", lang)
+        screen.line([(f"{label}  ", "dim"), (" · ".join(phrases), "")], hanging=cell_len(label) + 2)
     screen.blank()
     main, *others = overview.headline(assessment)
     screen.line(

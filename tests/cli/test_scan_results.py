@@ -109,7 +109,7 @@ def test_the_contract(opscan: Opscan, folder: Path) -> None:
     found = result(opscan, "--fail-on", "slow")
     assert set(found) == {
         "schema", "tool", "model", "target", "trace", "ops", "findings", "summary", "cost", "gate",
-        "warnings", "warnings_zh", "routes",
+        "warnings", "warnings_zh", "routes", "cross_check", "workload",
     }  # fmt: skip
     assert found["schema"] == 1
     assert found["model"] == {"reference": "net.py", "parameters": 0}
@@ -234,3 +234,7 @@ def test_training(opscan: Opscan, folder: Path) -> None:
     found = result(opscan, "--train")
     assert {op["phase"] for op in found["ops"]} == {"forward", "backward", "optimizer"}
     assert found["model"]["parameters"] == 36
+    optimizer = {"name": "adamw", "options": [], "clip_grad_norm": None}
+    assert found["workload"] == {
+        "train": True, "optimizer": optimizer, "amp": "off", "dynamic": [], "tracer": "auto",
+    }  # fmt: skip

@@ -25,6 +25,7 @@ from opscan.assessment import (
     PersonDays,
     RouteComparison,
     RouteResult,
+    RunInfo,
     Substitution,
     Summary,
     ToolInfo,
@@ -34,6 +35,7 @@ from opscan.inventory import Attempt, Location, Trace
 from opscan.rendering.interface import Lang
 from opscan.target import Target
 from opscan.text import Text
+from opscan.workload import DynamicInput, Optimizer
 
 ROTARY = Substitution(
     id="complex-rotary",
@@ -275,6 +277,12 @@ def hostile_assessment() -> Assessment:
             cross_check=CrossCheck(
                 (CheckedTracer(HOSTILE, False, True, False, 1, 1, HOSTILE),),
                 (Difference(HOSTILE, "forward", {HOSTILE: 1}, "unsupported"),),
+            ),
+            workload=RunInfo(
+                True,
+                Optimizer(HOSTILE, ((HOSTILE, HOSTILE),)),
+                dynamic=(DynamicInput(HOSTILE, (0, 1)),),
+                tracer=HOSTILE,
             ),
         ),
         op,
