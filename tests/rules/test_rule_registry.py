@@ -20,7 +20,7 @@ FACTS = {
     "operator", "dtypes", "release", "torch", "host_torch", "cann", "soc", "api", "parameter", "dtype", "detail",
     "reason", "what", "answer", "factory", "opset", "exporter_torch", "inputs", "converted", "domains", "functions",
     "output", "expected", "advice", "sizes", "given", "operators", "refused", "error", "outcome", "calls", "padding",
-    "share", "options", "range", "modules", "parameters", "total",
+    "share", "options", "range", "modules", "parameters", "total", "verdict", "seen", "missed",
 }  # fmt: skip
 
 ALL = pytest.mark.parametrize("rule", RULES.values(), ids=RULES.keys())
