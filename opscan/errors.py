@@ -18,6 +18,14 @@ class OpscanError(Exception):
         self.hint = hint
 
 
+def message_of(error: BaseException) -> str:
+    """``str(error)`` of an exception that may be anybody's: a class of the user's own may raise when it is asked."""
+    try:
+        return str(error)
+    except Exception as another:
+        return f"(its message cannot be read: {type(another).__name__})"
+
+
 class UsageError(OpscanError):
     """An option or argument that cannot be used as given."""
 

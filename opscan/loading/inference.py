@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from opscan.errors import ModelError
+from opscan.errors import ModelError, message_of
 from opscan.inventory import Dim, Inventory
 from opscan.loading.inputs import ContainerSpec, Input, InputSpec
 from opscan.loading.nested_inputs import tensors_of
@@ -81,7 +81,7 @@ def _retry(prepared: Preparation, refusal: _Refusal | None, notes: list[Text]) -
 
 
 def _of_error(error: BaseException) -> _Refusal | None:
-    said = str(error)
+    said = message_of(error)
     dtype = next((dtype for pattern, dtype in _REFUSALS if pattern.search(said)), None)
     return _Refusal(dtype, frozenset(_blamed(error))) if dtype else None
 

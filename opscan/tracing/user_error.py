@@ -6,7 +6,7 @@ import os
 import re
 import traceback
 
-from opscan.errors import ModelError
+from opscan.errors import ModelError, message_of
 from opscan.tracing.data_dependent import LIMITS
 from opscan.tracing.source import SourceLocator
 
@@ -25,7 +25,7 @@ def is_limit(error: BaseException) -> bool:
     """
     if type(error) is NotImplementedError and is_of_the_model(error):
         return False
-    return isinstance(error, LIMITS) or any(words in str(error) for words in _ESCAPED)
+    return isinstance(error, LIMITS) or any(words in message_of(error) for words in _ESCAPED)
 
 
 def model_error(error: BaseException, locator: SourceLocator, stage: str, shapes: str) -> ModelError:
@@ -35,7 +35,7 @@ def model_error(error: BaseException, locator: SourceLocator, stage: str, shapes
         place = locator.shown(error.filename or "") + (f":{error.lineno}" if error.lineno else "")
         return ModelError(f"{place}: {error.msg}{line}", "Fix the syntax of the file, then scan again.")
     found = locator.of_error(error)
-    what = f"{type(error).__name__}: {_first_lines(str(error))}"
+    what = f"{type(error).__name__}: {_first_lines(message_of(error))}"
     if found is None:
         return ModelError(f"{_STAGES[stage]} failed: {what}", _hint(error, stage, shapes))
     if isinstance(error, SystemExit):
@@ -50,7 +50,7 @@ def model_error(error: BaseException, locator: SourceLocator, stage: str, shapes
 
 def is_of_the_model(error: BaseException) -> bool:
     """Raised by a ``raise`` outside torch and opscan, or by a module that has no forward."""
-    if 'missing the required "forward" function' in str(error):
+    if 'missing the required "forward" function' in message_of(error):
         return True
     frames = traceback.extract_tb(error.__traceback__)
     return (
@@ -63,7 +63,7 @@ def is_of_the_model(error: BaseException) -> bool:
 
 def in_short(error: BaseException) -> str:
     """The error in one line of readable length: torch's own messages run on."""
-    first = next((line for line in str(error).splitlines() if line.strip()), "")
+    first = next((line for line in message_of(error).splitlines() if line.strip()), "")
     sentence = re.sub(r"<\S+ object at 0x[0-9a-f]+>", "…", first.partition(". ")[0].rstrip("."))
     return f"{type(error).__name__}: {sentence[:200]}"
 
@@ -74,7 +74,7 @@ def _first_lines(message: str) -> str:
 
 
 def _hint(error: BaseException, stage: str, shapes: str) -> str:
-    message = str(error)
+    message = message_of(error)
     if "Quantized" in message:
         return "Quantized modules cannot be traced: scan the model as it is before quantization."
     if "Sparse" in message:

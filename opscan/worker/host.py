@@ -17,7 +17,7 @@ from typing import Literal
 import msgspec
 
 from opscan import errors
-from opscan.errors import OpscanError
+from opscan.errors import OpscanError, UsageError
 from opscan.worker.adapter_messages import AdapterMessages
 from opscan.worker.protocol import Check, Checked, Failed, Progress, Reply, Request, Scan, Scanned, ScanOnnx
 
@@ -134,7 +134,7 @@ class Worker:
         assert process.stdin is not None
         assert process.stdout is not None
         try:
-            process.stdin.write(self._encoder.encode(request) + b"\n")
+            process.stdin.write(self._line(request))
             process.stdin.flush()
         except BrokenPipeError:
             raise self._died() from None
@@ -149,6 +149,15 @@ class Worker:
                 raise _as_error(reply)
             else:
                 return reply
+
+    def _line(self, request: Request) -> bytes:
+        try:
+            return self._encoder.encode(request) + b"\n"
+        except UnicodeEncodeError as error:
+            raise UsageError(
+                f"The model's name, or an argument, holds bytes that are no text: {error.object!a}.",
+                "Rename the file or folder: names in UTF-8 can be scanned.",
+            ) from None
 
     def _died(self) -> WorkerDied:
         assert self._process is not None

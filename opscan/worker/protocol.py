@@ -79,3 +79,22 @@ class Failed(msgspec.Struct, tag="failed", frozen=True):
 
 Request = Scan | ScanOnnx | Check
 Reply = Progress | Scanned | Checked | Failed
+
+
+def line_of(reply: Reply) -> bytes:
+    """A reply as a line. Names of a model are strings of Python, which may hold halves of surrogate pairs that no
+    encoding has: they travel as their escapes, ``\\ud800``."""
+    try:
+        return msgspec.json.encode(reply) + b"\n"
+    except UnicodeEncodeError:
+        return msgspec.json.encode(_encodable(msgspec.to_builtins(reply, str_keys=True))) + b"\n"
+
+
+def _encodable(value: object) -> object:
+    if isinstance(value, str):
+        return value.encode(errors="backslashreplace").decode()
+    if isinstance(value, dict):
+        return {_encodable(key): _encodable(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_encodable(each) for each in value]
+    return value

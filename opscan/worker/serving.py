@@ -11,10 +11,22 @@ from typing import Any
 
 import msgspec
 
-from opscan.errors import OpscanError
+from opscan.errors import OpscanError, message_of
 from opscan.inventory import Inventory
 from opscan.text import Text
-from opscan.worker.protocol import Check, Checked, Failed, Progress, Release, Reply, Request, Scan, Scanned, ScanOnnx
+from opscan.worker.protocol import (
+    Check,
+    Checked,
+    Failed,
+    Progress,
+    Release,
+    Reply,
+    Request,
+    Scan,
+    Scanned,
+    ScanOnnx,
+    line_of,
+)
 from opscan.workload import INFERENCE, Workload
 
 #: Tracers that run a model at its given sizes alone.
@@ -24,10 +36,8 @@ _ONE_RUN = ("graph", "onnx")
 def serve(requests: int, replies: int, engine: str, tracer_name: str) -> None:
     """Read requests until the parent closes the pipe. Torch loads at once, before the first request is there."""
 
-    encoder = msgspec.json.Encoder()
-
     def reply(message: Reply) -> None:
-        _write_all(replies, encoder.encode(message) + b"\n")
+        _write_all(replies, line_of(message))
 
     tracer = _tracer(engine, tracer_name)
     decoder = msgspec.json.Decoder(Request)
@@ -91,7 +101,7 @@ def _answer(request: Request, tracer: Any, progress: Callable[[str], None]) -> R
     except OpscanError as error:
         return Failed(type(error).__name__, error.message, error.hint, traceback.format_exc())
     except BaseException as error:
-        what = f"{type(error).__name__}: {error}"
+        what = f"{type(error).__name__}: {message_of(error)}"
         return Failed(
             "OpscanError", f"Internal error: {what}", "Run again with --debug and report it.", traceback.format_exc()
         )
@@ -182,5 +192,5 @@ def _check(request: Check, tracer: Any) -> Checked:
     try:
         inventory = tracer.trace(Recipe(build, Path(os.devnull).parent), options, lambda stage: None)
     except Exception as error:  # a replacement that cannot be traced is shown unproven, with the reason
-        return Checked(result, None, f"{type(error).__name__}: {error}")
+        return Checked(result, None, f"{type(error).__name__}: {message_of(error)}")
     return Checked(result, inventory)

@@ -115,20 +115,6 @@ def test_an_error_of_a_sibling_module_names_it(trace: Trace, tmp_path: Path) -> 
     assert message.startswith("broken_sibling.py:4: running the model failed:\n    return x / [1]\n")
 
 
-def test_quantized_modules_have_a_clear_end(trace: Trace) -> None:
-    message, hint = message_of(
-        trace,
-        """
-        def build_model():
-            float_model = nn.Sequential(nn.Linear(8, 8))
-            return torch.ao.quantization.quantize_dynamic(float_model, {nn.Linear}, dtype=torch.qint8)
-        """,
-        "1,8",
-    )
-    assert message.startswith("model.py:7: building the model failed:")
-    assert "before quantization" in hint
-
-
 def test_a_sparse_buffer_has_a_clear_end(trace: Trace) -> None:
     source = """
     class M(nn.Module):
@@ -255,3 +241,19 @@ def test_a_relative_import_says_how_to_scan_a_package(trace: Trace) -> None:
     with pytest.raises((LoadError, ModelError)) as raised:
         trace("from .layers import Layer\nmodel = nn.Linear(2, 2)", "2,2")
     assert "package.module" in raised.value.hint
+
+
+def test_an_exception_that_cannot_be_shown(trace: Trace) -> None:
+    message, _ = message_of(
+        trace,
+        """
+        class Own(Exception):
+            def __str__(self):
+                raise RuntimeError("no")
+        class M(nn.Module):
+            def forward(self, x):
+                raise Own
+        """,
+        "2,7",
+    )
+    assert "raise Own\n  Own: (its message cannot be read: RuntimeError)" in message

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import msgspec
 import pytest
 
@@ -10,8 +12,8 @@ from opscan.inventory import Attempt, Finding, Inventory, Location, OpCall, Tens
 from opscan.loading.inputs import InputSpec
 from opscan.loading.reference import PythonFileReference
 from opscan.substitution.interface import CheckResult, Match
-from opscan.worker.host import _as_error
-from opscan.worker.protocol import Check, Checked, Failed, Progress, Release, Reply, Request, Scan, Scanned
+from opscan.worker.host import Worker, _as_error
+from opscan.worker.protocol import Check, Checked, Failed, Progress, Release, Reply, Request, Scan, Scanned, line_of
 from opscan.workload import Workload
 
 RELEASE = Release("2.13.0", "2.13.0", frozenset({"aten::relu"}), frozenset(), frozenset({"aten::mm"}))
@@ -78,3 +80,20 @@ def test_errors_keep_their_kind(kind: str) -> None:
 
 def test_an_error_of_an_unknown_kind_is_still_one() -> None:
     assert type(_as_error(Failed("FutureError", "message", "", ""))) is errors.OpscanError
+
+
+def test_names_that_no_encoding_has_travel_as_escapes() -> None:
+    """A module's name may be any string of Python, half of a surrogate pair included."""
+    named = replace(CALL, location=Location("a.py", 1, "layers.\ud800"))
+    sent = Scanned(replace(INVENTORY, calls=(named,), host_kernels={"mine::\udcff": ("CPU",)}))
+    received = msgspec.json.decode(line_of(sent), type=Reply)
+    assert isinstance(received, Scanned)
+    assert received.inventory.calls[0].location == Location("a.py", 1, "layers.\\ud800")
+    assert received.inventory.host_kernels == {"mine::\\udcff": ("CPU",)}
+    assert replace(received.inventory, calls=(), host_kernels={}) == replace(INVENTORY, calls=(), host_kernels={})
+
+
+def test_a_file_name_that_is_no_text_is_refused() -> None:
+    scan = Scan(PythonFileReference("m\udcff.py"), (), RELEASE)
+    with Worker() as worker, pytest.raises(errors.UsageError, match=r"no text: 'm\\udcff.py'"):
+        worker.scan(scan, lambda stage: None)
