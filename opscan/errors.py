@@ -18,10 +18,16 @@ class OpscanError(Exception):
         self.hint = hint
 
 
+#: Characters of a message that are looked at. A model may put a whole tensor into one, and patterns are looked for in it.
+_READ = 10_000
+
+
 def message_of(error: BaseException) -> str:
-    """``str(error)`` of an exception that may be anybody's: a class of the user's own may raise when it is asked."""
+    """The beginning of ``str(error)`` of an exception that may be anybody's: a class of the user's own may raise when it
+    is asked, or say a great deal.
+    """
     try:
-        return str(error)
+        return str(error)[:_READ]
     except Exception as another:
         return f"(its message cannot be read: {type(another).__name__})"
 

@@ -8,6 +8,7 @@ import pytest
 from traced_files import Scanner, Trace
 
 from opscan.errors import LoadError, ModelError
+from opscan.tracing.user_error import in_short
 
 
 def message_of(trace: Trace, source: str, *inputs: str, train: bool = False) -> tuple[str, str]:
@@ -257,3 +258,11 @@ def test_an_exception_that_cannot_be_shown(trace: Trace) -> None:
         "2,7",
     )
     assert "raise Own\n  Own: (its message cannot be read: RuntimeError)" in message
+
+
+def test_a_message_without_end_is_read_in_part(trace: Trace) -> None:
+    """A pattern that looks for objects in it would take minutes: each of its ``<`` might begin one."""
+    short = in_short(ValueError("<object" * 100_000))
+    assert short == f"ValueError: {('<object' * 100)[:200]}"
+    message, _ = message_of(trace, "def build_model():\n    raise ValueError('<object' * 100_000)", "2,7")
+    assert len(message) < 1000
