@@ -98,6 +98,7 @@ def assemble(
     fail_on: FailOn,
     warnings: tuple[Text, ...] = (),
     workload: RunInfo | None = None,
+    notes: tuple[Text, ...] = (),
 ) -> Assessment:
     """Everything a report needs. ``substitutions`` are by index into ``judged``. ``workload``: what was run, where
     that is known."""
@@ -123,6 +124,7 @@ def assemble(
         warnings=tuple(warning.en for warning in warnings),
         warnings_zh=tuple(warning.zh for warning in warnings),
         workload=workload,
+        notes=notes,
     )
 
 

@@ -293,7 +293,8 @@ class Assessment:
     """The whole result. ``warnings`` are about the target itself (an undocumented pair of releases, for instance);
     ``warnings_zh`` are the same in Chinese, in the same order. ``routes`` are all routes side by side, where that was
     asked for; the rest is then about the one that ``target`` names. ``cross_check``: where other tracers were asked.
-    ``workload`` is None in a report of an opscan that did not say.
+    ``workload`` is None in a report of an opscan that did not say. ``notes``: what was chosen where nobody said, such
+    as the inputs; nothing is wrong there.
     """
 
     schema: int
@@ -311,3 +312,4 @@ class Assessment:
     routes: RouteComparison | None = None
     cross_check: CrossCheck | None = None
     workload: RunInfo | None = None
+    notes: tuple[Text, ...] = ()

@@ -161,8 +161,9 @@ def _assess(
         judged,
         substitutions,
         request.fail_on,
-        ground.warnings + scanned.notes + measurements.notes + _left_out(request),
+        ground.warnings + measurements.notes + _left_out(request),
         _run(request),
+        scanned.notes,
     )
     return replace(assessment, cross_check=compared.cross_check) if compared else assessment
 

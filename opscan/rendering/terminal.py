@@ -218,6 +218,7 @@ def _print_result(screen: Screen, assessment: Assessment, lang: Lang, outputs: S
     """The closing lines, one a topic, with what the reader must not miss about the trace and the target."""
     lines = [
         *((text("terminal.warning", lang), warning, "yellow") for warning in _warnings(assessment, lang)),
+        *((text("terminal.note", lang), note.in_(lang), "") for note in assessment.notes),
         *((text("terminal.not_seen", lang), unseen, "yellow") for unseen in assessment.trace.unseen),
         (text("terminal.coverage", lang), _coverage(assessment, lang), ""),
         (text("terminal.trace", lang), _trace(assessment, lang), ""),

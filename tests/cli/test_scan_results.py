@@ -109,7 +109,7 @@ def test_the_contract(opscan: Opscan, folder: Path) -> None:
     found = result(opscan, "--fail-on", "slow")
     assert set(found) == {
         "schema", "tool", "model", "target", "trace", "ops", "findings", "summary", "cost", "gate",
-        "warnings", "warnings_zh", "routes", "cross_check", "workload",
+        "warnings", "warnings_zh", "routes", "cross_check", "workload", "notes",
     }  # fmt: skip
     assert found["schema"] == 1
     assert found["model"] == {"reference": "net.py", "parameters": 0}
@@ -227,6 +227,15 @@ def test_warnings_about_the_target(opscan: Opscan, folder: Path) -> None:
     )
     assert any("not documented for CANN 9.1.0" in warning for warning in found["warnings"])
     assert found["trace"]["approximate"]
+
+
+def test_what_was_chosen_is_a_note(opscan: Opscan, folder: Path) -> None:
+    (folder / "net.py").write_text(HEADER + "model = nn.Embedding(8, 4)\n")
+    found = json.loads(opscan("net.py", "--input-shape", "1,3", "--json", "-").out)
+    (note,) = found["notes"]
+    assert "int64 was taken" in note["en"]
+    assert "int64" in note["zh"]
+    assert not any("int64" in warning for warning in found["warnings"])
 
 
 def test_training(opscan: Opscan, folder: Path) -> None:

@@ -273,6 +273,7 @@ def hostile_assessment() -> Assessment:
             findings=(AssessedFinding(HOSTILE, "error", HOSTILE, place, {HOSTILE: HOSTILE}),),
             cost=Cost(days, (CostItem(HOSTILE, HOSTILE, 1, days, days),)),
             warnings=(HOSTILE,),
+            notes=(Text(HOSTILE, HOSTILE),),
             routes=hostile_routes(place),
             cross_check=CrossCheck(
                 (CheckedTracer(HOSTILE, False, True, False, 1, 1, HOSTILE),),

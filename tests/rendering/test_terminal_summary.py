@@ -3,14 +3,17 @@ from __future__ import annotations
 import io
 import unicodedata
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from rich.console import Console
 
 from opscan.assessment import AssessedOp, Assessment
+from opscan.rendering.html import render_html
 from opscan.rendering.interface import Messages
 from opscan.rendering.terminal import print_summary
+from opscan.text import Text
 
 
 def _printed(assessment: Assessment, lang: Any = "en", messages: Messages | None = None, **console: Any) -> str:
@@ -64,6 +67,20 @@ def test_no_color(sample: Assessment, monkeypatch: pytest.MonkeyPatch) -> None:
     output = _printed(sample, force_terminal=True, color_system="truecolor")
     assert "unsupported" in output
     assert not any(f"\x1b[{code}" in output for code in ("31m", "1;31m", "32m", "33m", "38;"))
+
+
+def test_notes_are_no_warnings(sample: Assessment) -> None:
+    noted = replace(sample, warnings=(), notes=(Text("The weights are random.", "权重为随机值。"),))
+    lines = _printed(noted).splitlines()
+    assert "Note       The weights are random." in lines
+    assert not any(line.startswith("Warning") for line in lines)
+    assert any(
+        line.startswith("说明") and line.endswith("权重为随机值。") for line in _printed(noted, "zh").splitlines()
+    )
+    page = render_html(noted)
+    assert "The weights are random." in page
+    assert "权重为随机值。" in page
+    assert "No warning about this target." in page
 
 
 def test_chinese(sample: Assessment, messages: Messages) -> None:
