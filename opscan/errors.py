@@ -18,13 +18,13 @@ class OpscanError(Exception):
         self.hint = hint
 
 
-#: Characters of a message that are looked at. A model may put a whole tensor into one, and patterns are looked for in it.
+#: Characters of a message that are looked at: a model may put a whole tensor into one.
 _READ = 10_000
 
 
 def message_of(error: BaseException) -> str:
-    """The beginning of ``str(error)`` of an exception that may be anybody's: a class of the user's own may raise when it
-    is asked, or say a great deal.
+    """The beginning of ``str(error)`` of an exception that may be anybody's: a class of the user's own may raise when
+    it is asked, or say a great deal, in which patterns are looked for.
     """
     try:
         return str(error)[:_READ]
