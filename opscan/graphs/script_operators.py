@@ -83,6 +83,12 @@ _DTYPES = (
 )  # fmt: skip
 
 
+def _convolution(*args: Any) -> Any:
+    """A trace holds what ``convolution`` calls, with three or four settings of cuDNN's behind its arguments; torch_npu
+    has one kernel for both: it launches ``aclnnConvolution`` for either, seen on 2.13.0 over a simulated runtime."""
+    return torch.ops.aten.convolution(*args[:9])
+
+
 def _nothing(*args: Any) -> None:
     return None
 
@@ -127,6 +133,7 @@ IN_PYTHON: dict[str, Callable[..., Any]] = {
     "aten::ScalarImplicit": _of_tensor(lambda tensor: tensor.item()),
     "aten::tensor": _unless_tensor(_tensor),
     "aten::as_tensor": _unless_tensor(_tensor),
+    "aten::_convolution": _convolution,
     "aten::_unwrap_optional": _unwrapped,
     "aten::warn": _nothing,
     "prim::Print": _nothing,

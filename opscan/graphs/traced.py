@@ -58,8 +58,6 @@ class TracedProgram(Scope):
         def made(function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
             if node.kind() == "aten::slice" and _is_whole(*args):
                 return args[0]
-            if node.kind() == "aten::_convolution":
-                function, args = torch.ops.aten.convolution, args[:9]
             return call_within(self, path, call, (function, args, kwargs), {})
 
         return made

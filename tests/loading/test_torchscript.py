@@ -186,6 +186,16 @@ def test_training_mode_and_gradients(tmp_path: Path) -> None:
     assert all(p.grad is not None for p in model.callable.parameters())
 
 
+def test_a_traced_convolution_is_the_call_that_eager_mode_makes(tmp_path: Path) -> None:
+    module = nn.Conv2d(2, 3, 2, stride=2, padding=1, dilation=2, bias=False)
+    x = torch.rand(1, 2, 8, 8)
+    model = loaded(saved(torch.jit.trace(module, (x,)), tmp_path))
+    with Seen() as seen:
+        out = model.callable(x)
+    assert [name for name, _, _ in seen.calls] == ["aten::convolution"]
+    torch.testing.assert_close(out, module(x))
+
+
 def test_what_is_not_run_is_named(tmp_path: Path) -> None:
     class Forks(nn.Module):
         def forward(self, x: torch.Tensor) -> torch.Tensor:

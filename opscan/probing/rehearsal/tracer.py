@@ -18,6 +18,7 @@ from torch import nn
 from torch.nn.parameter import is_lazy
 
 from opscan.errors import OpscanError
+from opscan.graphs.script_graph import Unsupported
 from opscan.inventory import Attempt, Inventory, Trace
 from opscan.probing.rehearsal.construction import Construction
 from opscan.probing.rehearsal.knowledge import Knowledge, Value
@@ -73,10 +74,11 @@ class RehearsalTracer:
         if isinstance(run.error, OpscanError) or _is_our_own(run.error):
             raise run.error
         if run.recorder.running_reached:
-            on_device_only = run.fails_on_the_device_only()
+            not_followed = isinstance(run.error, Unsupported)
+            on_device_only = not not_followed and run.fails_on_the_device_only()
             if not on_device_only:
                 run.recorder.forget_doubtful()
-            if on_device_only or run.is_partial() or run.error is run.recorder.refusal:
+            if not_followed or on_device_only or run.is_partial() or run.error is run.recorder.refusal:
                 return run.inventory(run.error, on_device_only)
         raise model_error(run.error, run.locator, run.stage, run.shapes) from run.error
 
