@@ -218,11 +218,19 @@ def _asked(func: Any, args: Any, kwargs: Any) -> str:
     """What a call tells the host of its data; empty for an operator that tells nothing."""
     if torch.Tag.data_dependent_output in func.tags:
         return "a value"
+    if func._schema.name == "aten::one_hot" and _number_of_classes(args, kwargs) >= 0:
+        return ""
     if torch.Tag.dynamic_output_shape in func.tags and not (
         func._schema.name == "aten::index" and not any(t.dtype in (torch.bool, torch.uint8) for t in _tensors(args[1]))
     ):
         return "a result whose shape depends on data"
     return ""
+
+
+def _number_of_classes(args: Any, kwargs: Any) -> int:
+    """-1 has ``one_hot`` count them in the data."""
+    number = args[1] if len(args) > 1 else kwargs.get("num_classes", -1)
+    return int(number)
 
 
 def _tensors(tree: Any) -> list[torch.Tensor]:

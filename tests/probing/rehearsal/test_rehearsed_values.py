@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+import torch
+from torch import nn
 
 from opscan.errors import ModelError, OpscanError
 
@@ -301,3 +303,35 @@ def test_a_process_that_dies_is_one_message(rehearser, function, body, how):
     finally:
         rehearser.close()
     assert function("return x.cosh()").only("aten::cosh").verdict == "supported"
+
+
+def test_classes_that_are_counted_hang_on_data_and_those_that_are_given_do_not(function):
+    found = function(
+        """
+        given = F.one_hot(x, 4)
+        counted = F.one_hot(x)  # <-- here
+        return given.sum() + counted.sum()
+        """,
+        "torch.tensor([0, 2, 1])",
+    )
+    assert found.lines("OPS603") == {found.here}
+
+
+class Forks(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(2))
+
+    def forward(self) -> torch.Tensor:
+        return torch.jit.wait(torch.jit.fork(torch.relu, self.weight.cosh()))
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_script_ends_at_what_is_not_followed_and_says_so(rehearser, tmp_path):
+    path = tmp_path / "forks.pt"
+    torch.jit.script(Forks()).save(str(path))
+    found = rehearser.rehearse(path)
+    assert [op.name for op in found.ops] == ["aten::cosh"]
+    assert not found.trace.attempts[-1].ok
+    assert "TorchScript's prim::fork" in (found.trace.attempts[-1].reason or "")
+    assert not found.trace.complete
