@@ -15,7 +15,16 @@ _STAGES = {"importing": "importing the file", "building": "building the model", 
 
 #: What a kernel says that got hold of a fake tensor: one of the virtual device's, or one that reads memory. And what is
 #: said where a kernel of torch_npu's own is called.
-_ESCAPED = ("a kernel of the virtual npu ran", "its data is not allocated yet", "'_OpNamespace' 'npu' object")
+_ESCAPED = (
+    "a kernel of the virtual npu ran",
+    "its data is not allocated yet",
+    "'_OpNamespace' 'npu' object",
+    "already associated to a python object of type FakeTensor",  # Tensor.as_subclass
+)
+
+
+#: Where torch keeps what needs several processes, in the names of its files.
+_OF_SEVERAL = (os.path.join("torch", "distributed", ""), os.path.join("nn", "parallel", "distributed"))
 
 
 def is_limit(error: BaseException) -> bool:
@@ -79,6 +88,8 @@ def _hint(error: BaseException, stage: str, shapes: str) -> str:
         return "Quantized modules cannot be traced: scan the model as it is before quantization."
     if "Sparse" in message:
         return "Sparse tensors among parameters, buffers or inputs cannot be traced: make them in forward."
+    if any(part in frame.filename for frame in traceback.extract_tb(error.__traceback__) for part in _OF_SEVERAL):
+        return "A scan is one process: scan the module as it is before DistributedDataParallel or FSDP wraps it."
     if 'required "forward"' in message:
         return "Define forward in that class, or pick another model of the file: model.py:Name."
     if "attempted relative import" in message:

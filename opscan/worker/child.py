@@ -10,6 +10,10 @@ import sys
 import traceback
 from contextlib import suppress
 
+#: Frames of Python that a model may stack up, three times Python's own limit. The usual 8 MiB of a process's stack hold
+#: them: a model without end still ends in a RecursionError.
+_FRAMES = 3000
+
 
 def _import_path() -> None:
     """A script's own folder leads the path; the package's parent belongs there instead, and last, in case it is not
@@ -24,6 +28,8 @@ def main() -> None:
     _import_path()
     from opscan.child_process import die_with_the_parent, own_the_protocol
 
+    # A recorder and its hooks are frames between those of the model, which may come near Python's limit without them.
+    sys.setrecursionlimit(_FRAMES)
     die_with_the_parent()
     requests, replies = own_the_protocol()
     from opscan.worker.serving import serve

@@ -266,3 +266,24 @@ def test_a_message_without_end_is_read_in_part(trace: Trace) -> None:
     assert short == f"ValueError: {('<object' * 100)[:200]}"
     message, _ = message_of(trace, "def build_model():\n    raise ValueError('<object' * 100_000)", "2,7")
     assert len(message) < 1000
+
+
+def test_what_needs_several_processes_has_a_clear_end(trace: Trace) -> None:
+    _, hint = message_of(trace, "model = nn.parallel.DistributedDataParallel(nn.Linear(8, 4))", "2,8")
+    assert "before DistributedDataParallel or FSDP wraps it" in hint
+
+
+def test_a_subclass_that_a_tensor_becomes_is_a_limit_of_the_trace(trace: Trace) -> None:
+    inventory = trace(
+        """
+        class Own(torch.Tensor):
+            pass
+        class M(nn.Module):
+            def forward(self, x):
+                return x.relu().as_subclass(Own)
+        """,
+        "2,7",
+    )
+    assert [call.name for call in inventory.calls] == ["aten::relu"]
+    assert not inventory.complete
+    assert "model.py:9" in inventory.inventory.trace.unseen[-1]

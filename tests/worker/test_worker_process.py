@@ -259,3 +259,24 @@ def test_an_installed_torch_npu_without_cann_does_not_disturb(
         found = worker.scan(request_for(migrated), lambda stage: None).inventory
         assert names(found)[-2:] == ["aten::matmul", "aten::sin"]
         assert found.trace.complete
+
+
+# --- models that nest -----------------------------------------------------------------------------------------
+
+NEST = """
+class Nest(nn.Module):
+    def __init__(self, depth):
+        super().__init__()
+        self.inner = Nest(depth - 1) if depth else nn.Linear(8, 4)
+    def forward(self, x):
+        return self.inner(x)
+"""
+
+
+def test_modules_nested_as_deep_as_python_runs_them(run: Run) -> None:
+    assert names(run(f"{NEST}model = Nest(250)")) == ["aten::t", "aten::addmm"]
+
+
+def test_a_recursion_without_end_is_the_models_error(run: Run) -> None:
+    with pytest.raises(ModelError, match="RecursionError"):
+        run("class M(nn.Module):\n    def forward(self, x):\n        return self.forward(x + 1)")
