@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from opscan.errors import OpscanError
+
+#: Tells processes that are started below to leave torch's own messages on stderr.
+DEBUG = "OPSCAN_DEBUG"
 
 
 def guarded(work: Callable[[], int], debug: bool) -> int:
     """Run ``work`` for its exit code; errors become one message on stderr and their exit code."""
     try:
-        return int(work())
+        with _told_to_children(debug):
+            return int(work())
     except KeyboardInterrupt:
         print("Interrupted.", file=sys.stderr)
         return 130
@@ -22,6 +28,18 @@ def guarded(work: Callable[[], int], debug: bool) -> int:
         return 0
     except Exception as error:
         return report_error(error, debug)
+
+
+@contextmanager
+def _told_to_children(debug: bool) -> Iterator[None]:
+    before = os.environ.get(DEBUG)
+    if debug:
+        os.environ[DEBUG] = "1"
+    try:
+        yield
+    finally:
+        if debug and before is None:
+            os.environ.pop(DEBUG, None)
 
 
 def report_error(error: Exception, debug: bool) -> int:

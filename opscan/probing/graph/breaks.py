@@ -6,7 +6,9 @@ dynamo tells a structured log of each break: the text names the user's lines and
 from __future__ import annotations
 
 import logging
+import os
 import re
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +20,9 @@ import torch._dynamo.convert_frame
 from opscan.probing.graph.nodes import frames
 from opscan.tracing.patches import Patches
 from opscan.tracing.source import SourceLocator
+
+#: Set where the command line has ``--debug``.
+_DEBUG = "OPSCAN_DEBUG"
 
 _ARTIFACT = "dynamo_graph_break_reason"
 
@@ -137,11 +142,19 @@ def _asked_for(module: Any) -> Iterator[None]:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """dynamo warns of breaks on its own account; the findings say the same with the user's line."""
-    log = logging.getLogger("torch._dynamo.variables")
+    """dynamo warns on its own account: of breaks, of what it cannot trace, of functions that it compiles again and
+    again. The findings say it with the user's line. ``--debug`` leaves it on stderr; what the model itself warns of
+    stays there in any case.
+    """
+    if os.environ.get(_DEBUG):
+        yield
+        return
+    log = logging.getLogger("torch._dynamo")
     level = log.level
     log.setLevel(logging.ERROR)
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", module=r"torch\._dynamo\b")
+            yield
     finally:
         log.setLevel(level)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import warnings
 from pathlib import Path
 
 import pytest
@@ -102,3 +104,24 @@ def test_nothing_is_followed_afterwards(folders: dict[str, str]) -> None:
 )
 def test_what_made_dynamo_raise(text: str, said: str) -> None:
     assert own_words(ValueError(text)) == said
+
+
+def warned(folders: dict[str, str]) -> list[str]:
+    """What of dynamo's own and of the model's is left, where dynamo warns in both ways."""
+    breaks = GraphBreaks(SourceLocator(Path(folders["root"]), folders["torch"]))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with breaks.following():
+            warnings.warn_explicit("of the model", UserWarning, "model.py", 1, module="model")
+            warnings.warn_explicit("of dynamo", UserWarning, "x.py", 1, module="torch._dynamo.variables.functions")
+            is_logged = logging.getLogger("torch._dynamo.convert_frame").isEnabledFor(logging.WARNING)
+    return [*(str(each.message) for each in caught), *(["its log"] if is_logged else [])]
+
+
+def test_what_dynamo_says_itself_is_not_for_the_user(folders: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    level = logging.getLogger("torch._dynamo").level
+    monkeypatch.delenv("OPSCAN_DEBUG", raising=False)
+    assert warned(folders) == ["of the model"]
+    assert logging.getLogger("torch._dynamo").level == level
+    monkeypatch.setenv("OPSCAN_DEBUG", "1")
+    assert warned(folders)[:2] == ["of the model", "of dynamo"]
