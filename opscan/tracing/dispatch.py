@@ -34,6 +34,7 @@ from opscan.tracing.conversion import untied_conversion
 from opscan.tracing.cuda_extensions.answering import Answering
 from opscan.tracing.cuda_extensions.calls import ends_at_extension
 from opscan.tracing.execution import Execution
+from opscan.tracing.flexible_attention import dense_flex_attention
 from opscan.tracing.foreach import chosen_as_on
 from opscan.tracing.host import composite_key, kernels_of_calls
 from opscan.tracing.interface import Recipe, TraceOptions
@@ -206,7 +207,7 @@ class _Run:
             model, self.captured = captured.program, captured.findings
             self.unseen += captured.unseen
         self.progress("tracing")
-        with self._as_python():
+        with self._as_python(), dense_flex_attention(self.options.torch_npu_release, self.device):
             self.unseen += Execution(self.recorder, self.progress, self.options.workload).run(model, args, kwargs)
 
     @contextmanager
