@@ -62,13 +62,12 @@ class KernelLaunch:
 class Observed:
     """What torch_npu did for one call, as seen on an NPU or a simulated one.
 
-    ``copies``: copies between host and device that the call made, in order: ``H2D`` or ``D2H``. ``synchronised``: the
-    host waited for the device. ``raised``: the message with which the adapter refused it, empty where it did not.
+    ``copies``: copies between host and device that the call made, in order: ``H2D`` or ``D2H``. ``raised``: the message
+    with which the adapter refused it, empty where it did not.
     """
 
     launches: tuple[KernelLaunch, ...] = ()
     copies: tuple[str, ...] = ()
-    synchronised: bool = False
     raised: str = ""
 
 

@@ -15,6 +15,7 @@ from opscan.cuda_packages import facts_of as extension_facts
 from opscan.inventory import OpCall
 from opscan.matrix.claims import ClaimCode, KernelClaim, Registration
 from opscan.matrix.query import Matrix
+from opscan.matrix.verdict import MOVES
 from opscan.quantization import KERNELS, OBSERVED_RELEASE, is_quantized, makes_quantized
 from opscan.rules.registry import RULES
 
@@ -122,8 +123,24 @@ class Judge:
             detail = "the CPU's result is quantized, and cannot be copied to the device"
             return Ruling("unsupported", "OPS106", facts | {"detail": detail}, evidence=(evidence,))
         if "CPU" in keys:
-            return Ruling("fallback", "OPS102", facts, evidence=(evidence,))
+            seen, conflicts = self._seen_of_fallback(call)
+            return Ruling("fallback", "OPS102", facts, evidence=(evidence, *seen), conflicts=conflicts)
         return Ruling("unsupported", "OPS101", facts, evidence=(evidence,))
+
+    def _seen_of_fallback(self, call: OpCall) -> tuple[tuple[Evidence, ...], tuple[str, ...]]:
+        """What a rehearsal saw of an operator that the registrations leave to the CPU: copies to the host and back
+        bear them out; a kernel that computes, and no copy to the host, contradicts them."""
+        if call.observed is None:
+            return (), ()
+        computing = [launch.api for launch in call.observed.launches if launch.api not in MOVES]
+        if "D2H" in call.observed.copies:
+            detail = "this model, on a simulated runtime: copied to the host"
+            detail += " and back" if "H2D" in call.observed.copies else ""
+            return (() if computing else (Evidence("observed", self.matrix.target.torch_npu, detail),)), ()
+        if not computing:
+            return (), ()
+        named = ", ".join(dict.fromkeys(computing))
+        return (), (f"The registrations leave {call.name} to the CPU; a rehearsal saw it launch {named}.",)
 
     def _is_composed_beside_the_cpu(self, name: str, keys: frozenset[str] | tuple[str, ...]) -> bool:
         """A composition that has a CPU kernel besides, for speed there (``pixel_shuffle``). Unlike a structured

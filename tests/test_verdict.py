@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from opscan.inventory import OpCall, TensorSpec
+from opscan.inventory import KernelLaunch, Observed, OpCall, TensorSpec
 from opscan.matrix.claims import ClaimCode, KernelClaim, Registration
 from opscan.rules.registry import RULES
 from opscan.target import Target
@@ -323,6 +323,23 @@ def test_a_cpu_kernel_alone_is_a_fallback() -> None:
     ruling = rule_on(call("aten::lgamma"), {"aten::lgamma": ("CPU", "CUDA")})
     assert (ruling.verdict, ruling.rule) == ("fallback", "OPS102")
     assert "2.6.0.post5" in (ruling.reason or "")
+
+
+def test_a_rehearsal_bears_a_fallback_out_or_contradicts_it() -> None:
+    def rehearsed(observed: Observed) -> Ruling:
+        return rule_on(call("aten::lgamma", observed=observed), {"aten::lgamma": ("CPU",)})
+
+    moved = KernelLaunch("aclnnInplaceCopy")
+    borne_out = rehearsed(Observed((moved,), ("D2H", "H2D")))
+    assert [(each.kind, each.detail) for each in borne_out.evidence[1:]] == [
+        ("observed", "this model, on a simulated runtime: copied to the host and back")
+    ]
+    assert borne_out.conflicts == ()
+    contradicted = rehearsed(Observed((moved, KernelLaunch("aclnnLgamma"))))
+    assert (contradicted.verdict, len(contradicted.evidence)) == ("fallback", 1)
+    (conflict,) = contradicted.conflicts
+    assert conflict.endswith("a rehearsal saw it launch aclnnLgamma.")
+    assert rehearsed(Observed()).conflicts == ()
 
 
 @pytest.mark.parametrize("keys", [("CUDA",), ()])

@@ -1,4 +1,4 @@
-"""What a rehearsal's process prints to stderr: warnings of torch_npu are for the result, the rest is for the user."""
+"""What a rehearsal's process prints to stderr: warnings of torch_npu are left out, the rest is for the user."""
 
 from __future__ import annotations
 
@@ -14,18 +14,13 @@ _WARNING = re.compile(rb"^\[W\d{4} [\d:.]+ \w+\.(?:cpp|h|ts):\d+\] Warning: ")
 #: torch_npu says at import that no CANN is set up, which is why there is a simulated one.
 _NO_CANN = re.compile(rb"^Warning: ASCEND_\w+ environment variable is not set")
 
-#: What torch_npu says, once an operator, where it leaves the operator to the CPU.
-_FALLBACK = re.compile(rb"The operator '([^']+)' is not currently supported on the NPU backend")
-
 
 class AdapterMessages:
-    """Reads a process's stderr to its end in a thread of its own, and passes on what is not a warning of the adapter.
-
-    ``fallbacks``: the operators that the adapter said it leaves to the CPU.
+    """Reads a process's stderr to its end in a thread of its own, and passes on what is not a warning of the adapter:
+    what it leaves to the CPU is seen call by call.
     """
 
     def __init__(self, stream: IO[bytes]) -> None:
-        self.fallbacks: set[str] = set()
         self._stream = stream
         self._thread = threading.Thread(target=self._read, daemon=True)
         self._thread.start()
@@ -36,8 +31,6 @@ class AdapterMessages:
 
     def _read(self) -> None:
         for line in self._stream:
-            if match := _FALLBACK.search(line):
-                self.fallbacks.add(match[1].decode(errors="replace"))
             if not _WARNING.match(line) and not _NO_CANN.match(line):
                 sys.stderr.buffer.write(line)
                 sys.stderr.flush()

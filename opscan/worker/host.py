@@ -100,11 +100,6 @@ class Worker:
         own = {name: value for name, value in os.environ.items() if name not in self.engine.without}
         return {**own, **_ENVIRONMENT, **self.engine.environment}
 
-    @property
-    def warned_fallbacks(self) -> frozenset[str]:
-        """Operators that the real adapter has said, so far, that it leaves to the CPU."""
-        return frozenset(self._messages.fallbacks if self._messages else ())
-
     def scan(
         self, request: Scan | ScanOnnx, progress: Callable[[str], None], time_limit: float | None = None
     ) -> Scanned:

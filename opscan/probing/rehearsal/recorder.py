@@ -14,7 +14,7 @@ from opscan.probing.rehearsal.construction import Construction
 from opscan.probing.rehearsal.knowledge import Knowledge, Value
 from opscan.probing.rehearsal.refusals import has_kernel, in_one_line, is_wrong, result_behind, shaped_like
 from opscan.probing.rehearsal.shadow import Expected, Shadow
-from opscan.probing.simulator.events import Copy, Event, Synchronised
+from opscan.probing.simulator.events import Copy, Event
 from opscan.tracing.crossing import ON_HOST, strays_among
 from opscan.tracing.cuda import is_cuda
 from opscan.tracing.recording import RecordingMode
@@ -209,7 +209,6 @@ def _observed(events: tuple[Event, ...], raised: str) -> Observed | None:
     return Observed(
         launches=tuple(e for e in events if isinstance(e, KernelLaunch)),
         copies=tuple(e.direction for e in events if isinstance(e, Copy) and e.direction in ("H2D", "D2H")),
-        synchronised=any(isinstance(e, Synchronised) for e in events),
         raised=raised,
     )
 

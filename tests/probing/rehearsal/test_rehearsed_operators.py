@@ -26,6 +26,10 @@ def test_a_fallback_and_its_copies(function):
     op = function("return torch.lgamma(x)").only("aten::lgamma")
     assert (op.verdict, op.rule) == ("fallback", "OPS102")
     assert len(op.copies) >= 2
+    assert [each.detail for each in op.evidence if each.kind == "observed"] == [
+        "this model, on a simulated runtime: copied to the host and back"
+    ]
+    assert op.conflicts == ()
 
 
 def test_a_registered_kernel_that_computes_on_the_cpu(function):
@@ -201,7 +205,9 @@ def test_sparse_tensors(rehearse):
 
 def test_quantized_tensors(function):
     found = function("return torch.quantize_per_tensor(x, 0.1, 0, torch.qint8).dequantize()")
-    assert found.only("aten::dequantize.self").verdict == "fallback"
+    dequantized = found.only("aten::dequantize.self")
+    assert (dequantized.verdict, dequantized.copies) == ("supported", ())
+    assert "aclnnCast" in [launch.api for launch in dequantized.launches]
     assert found.result.trace.values == "partly"
 
 
