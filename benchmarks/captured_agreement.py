@@ -84,7 +84,7 @@ def captured(name: str, train: bool) -> dict[str, Any]:
     from opscan.assess import judge_calls
     from opscan.matrix import Matrix
     from opscan.target import Target
-    from opscan.tracing.captured_graph import CapturedGraphTracer
+    from opscan.tracing.graph.tracer import CapturedGraphTracer
     from opscan.tracing.interface import Recipe, TraceOptions
     from opscan.workload import Workload
 

@@ -28,7 +28,7 @@ from opscan.loading.onnx_file import load_onnx
 from opscan.loading.onnx_reference import OnnxFileReference
 from opscan.matrix.query import Matrix
 from opscan.matrix.releases import resolve_target
-from opscan.tracing.onnx_file import inventory_of
+from opscan.tracing.onnx.file import inventory_of
 
 
 @dataclass

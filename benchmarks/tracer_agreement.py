@@ -77,10 +77,10 @@ def apart(name: str, matrix: Matrix, train: bool) -> dict[str, Any]:
 
 def traced(name: str, matrix: Matrix, train: bool) -> Any:
     from opscan.tracing.dispatch import DispatchTracer
-    from opscan.tracing.export import ExportTracer
-    from opscan.tracing.fx import FxTracer
     from opscan.tracing.interface import Recipe, TraceOptions
-    from opscan.tracing.jit import JitTracer
+    from opscan.tracing.programs.export import ExportTracer
+    from opscan.tracing.programs.fx import FxTracer
+    from opscan.tracing.programs.jit import JitTracer
     from opscan.workload import Workload
 
     options = TraceOptions(

@@ -31,7 +31,7 @@ FALLBACK_LIMIT = 300.0
 REHEARSAL_LIMIT = 900.0
 
 #: How a trace tells that it ended where the model needs what a CUDA extension returns, which nothing here can compute:
-#: ``opscan.tracing.cuda_extensions.calls``.
+#: ``opscan.tracing.cuda.extensions.calls``.
 _AT_EXTENSION = "CudaExtensionError"
 
 #: Errors that no other tracer would be spared.

@@ -24,26 +24,26 @@ from torch.utils._python_dispatch import _disable_current_modes
 from opscan.errors import OpscanError
 from opscan.inventory import Attempt, Finding, Inventory, Trace
 from opscan.tracing import values, virtual_npu
-from opscan.tracing.adapter import install
+from opscan.tracing.adapter.library import install
+from opscan.tracing.adapter.npu_operators import install_operators
 from opscan.tracing.asked_autocast import autocast_watched
 from opscan.tracing.assumptions import ONE_PATH, Assumptions
 from opscan.tracing.autocast import autocasting
-from opscan.tracing.capture import Capture, Setting
 from opscan.tracing.control_flow import plain_control_flow
 from opscan.tracing.conversion import untied_conversion
-from opscan.tracing.cuda_extensions.answering import Answering
-from opscan.tracing.cuda_extensions.calls import ends_at_extension
+from opscan.tracing.cuda.extensions.answering import Answering
+from opscan.tracing.cuda.extensions.calls import ends_at_extension
+from opscan.tracing.cuda.redirect import redirected
 from opscan.tracing.execution import Execution
 from opscan.tracing.flexible_attention import dense_flex_attention
 from opscan.tracing.foreach import chosen_as_on
 from opscan.tracing.host import composite_key, kernels_of_calls
 from opscan.tracing.interface import Recipe, TraceOptions
 from opscan.tracing.lazy_modules import lazy_modules_on
-from opscan.tracing.npu_operators import install_operators
 from opscan.tracing.process_state import restored
+from opscan.tracing.programs.capture import Capture, Setting
 from opscan.tracing.python_values import answered
 from opscan.tracing.recorder import Recorder
-from opscan.tracing.redirect import redirected
 from opscan.tracing.source import SourceLocator
 from opscan.tracing.threads import threads_followed
 from opscan.tracing.trees import move, tensors_in

@@ -11,7 +11,7 @@ from opscan.inventory import Inventory
 from opscan.workload import INFERENCE, Workload
 
 if TYPE_CHECKING:
-    from opscan.tracing.resizing import Resizing
+    from opscan.tracing.sizes.resizing import Resizing
 
 
 @dataclass(frozen=True, slots=True)

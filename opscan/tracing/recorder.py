@@ -13,7 +13,7 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 from opscan.tracing import values
 from opscan.tracing.assumptions import Assumptions
 from opscan.tracing.crossing import strays_among
-from opscan.tracing.cuda import is_cuda
+from opscan.tracing.cuda.names import is_cuda
 from opscan.tracing.data_dependent import LIMITS, run
 from opscan.tracing.layout import as_the_device_lays_out, is_narrowed
 from opscan.tracing.quantized import Quantized, is_quantizing, run_for_real

@@ -130,7 +130,7 @@ class RecordingMode(TorchDispatchMode):
         self._views.add("aten::lift_fresh")
         self.emit("aten::lift_fresh", [tensor], [tensor])
 
-    # --- the observer of opscan.tracing.redirect ----------------------------------------------------------
+    # --- the observer of opscan.tracing.cuda.redirect ----------------------------------------------------------
 
     def is_torch_calling(self) -> bool:
         return self._locator.is_internal(sys._getframe(2))

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 
 import torch
 
-from opscan.tracing.cuda_streams import Event, Stream
+from opscan.tracing.cuda.streams import Event, Stream
 
 
 def available() -> bool:

@@ -55,19 +55,19 @@ def _tracer(engine: str, name: str) -> Any:
     if name == "onnx-file":
         return None
     if name == "onnx":
-        from opscan.tracing.onnx_export import OnnxExportTracer
+        from opscan.tracing.onnx.tracer import OnnxExportTracer
 
         return OnnxExportTracer()
     if name == "export":
-        from opscan.tracing.export import ExportTracer
+        from opscan.tracing.programs.export import ExportTracer
 
         return ExportTracer()
     if name == "fx":
-        from opscan.tracing.fx import FxTracer
+        from opscan.tracing.programs.fx import FxTracer
 
         return FxTracer()
     if name == "jit":
-        from opscan.tracing.jit import JitTracer
+        from opscan.tracing.programs.jit import JitTracer
 
         return JitTracer()
     if name == "graph":
@@ -75,7 +75,7 @@ def _tracer(engine: str, name: str) -> Any:
 
         return GraphTracer()
     if name == "captured-graph":
-        from opscan.tracing.captured_graph import CapturedGraphTracer
+        from opscan.tracing.graph.tracer import CapturedGraphTracer
 
         return CapturedGraphTracer()
     if engine == "rehearse":
@@ -128,7 +128,7 @@ def _scan_dynamic(
     """Several runs, at other sizes of what varies; one, where a tracer follows symbolic sizes by itself or can run a
     model only once."""
     from opscan.loading.inference import with_inferred_dtypes
-    from opscan.tracing.resizing import Resizing
+    from opscan.tracing.sizes.resizing import Resizing
     from opscan.worker.varying import varied
 
     resizing = Resizing(recipe, lambda: prepared.parameters, options.workload.dynamic)
@@ -146,7 +146,7 @@ def _scan_dynamic(
 
 def _scan_onnx(request: ScanOnnx, progress: Callable[[str], None]) -> Scanned:
     from opscan.loading.onnx_file import load_onnx
-    from opscan.tracing.onnx_file import inventory_of
+    from opscan.tracing.onnx.file import inventory_of
 
     progress("reading the file")
     loaded = load_onnx(request.reference)

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from opscan.errors import OpscanError
 from opscan.inventory import Finding, Inventory, Location
 from opscan.text import Text
-from opscan.tracing.dynamic import Run, merged
-from opscan.tracing.resizing import Symbol, candidates
+from opscan.tracing.sizes.overlay import Run, merged
+from opscan.tracing.sizes.resizing import Symbol, candidates
 
 #: So many other sizes of one dimension are run, and so many tried for that.
 _WANTED = 2

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from opscan.inventory import Attempt, Finding, Inventory, KernelLaunch, Location, Observed, OpCall, TensorSpec, Trace
-from opscan.tracing.dynamic import Run, merged
-from opscan.tracing.symbolic_sizes import expression
+from opscan.tracing.sizes.overlay import Run, merged
+from opscan.tracing.sizes.symbolic import expression
 
 TRACE = Trace("dispatch", "virtual", "2.13.0", False, True, attempts=(Attempt("dispatch", True),))
 

@@ -11,7 +11,7 @@ import pytest
 from opscan.errors import ModelError
 from opscan.inventory import Attempt, Inventory, OpCall, Trace
 from opscan.tracing.interface import Recipe, TraceOptions
-from opscan.tracing.onnx_export import OnnxExportTracer
+from opscan.tracing.onnx.tracer import OnnxExportTracer
 
 OPTIONS = TraceOptions("model.py", frozenset(), frozenset(), "2.13.0", "2.13.0")
 

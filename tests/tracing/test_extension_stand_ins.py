@@ -6,17 +6,17 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from opscan.tracing.cuda_extensions import attention
-from opscan.tracing.cuda_extensions.causal_conv1d import causal_conv1d_fn
-from opscan.tracing.cuda_extensions.flash_attn import (
+from opscan.tracing.cuda.extensions import attention
+from opscan.tracing.cuda.extensions.causal_conv1d import causal_conv1d_fn
+from opscan.tracing.cuda.extensions.flash_attn import (
     flash_attn_func,
     flash_attn_qkvpacked_func,
     flash_attn_varlen_func,
 )
-from opscan.tracing.cuda_extensions.norms import layer_norm_fn, rms_norm_fn
-from opscan.tracing.cuda_extensions.registry import STAND_INS
-from opscan.tracing.cuda_extensions.torch_scatter import scatter, scatter_max
-from opscan.tracing.cuda_extensions.xformers import memory_efficient_attention
+from opscan.tracing.cuda.extensions.norms import layer_norm_fn, rms_norm_fn
+from opscan.tracing.cuda.extensions.registry import STAND_INS
+from opscan.tracing.cuda.extensions.torch_scatter import scatter, scatter_max
+from opscan.tracing.cuda.extensions.xformers import memory_efficient_attention
 
 
 @pytest.fixture(autouse=True)

@@ -11,10 +11,10 @@ import torch.nn.functional as F
 from torch import nn
 
 from opscan.inventory import Inventory
-from opscan.tracing import onnx_exporters
 from opscan.tracing.interface import Recipe, TraceOptions
-from opscan.tracing.onnx_export import OnnxExportTracer
-from opscan.tracing.resizing import Resizing
+from opscan.tracing.onnx import exporters
+from opscan.tracing.onnx.tracer import OnnxExportTracer
+from opscan.tracing.sizes.resizing import Resizing
 from opscan.workload import DynamicInput
 
 
@@ -23,9 +23,9 @@ def older(monkeypatch: pytest.MonkeyPatch) -> None:
     """The exporter that needs nothing besides torch."""
 
     def missing() -> None:
-        raise onnx_exporters.ExporterMissing("it needs onnxscript")
+        raise exporters.ExporterMissing("it needs onnxscript")
 
-    monkeypatch.setattr(onnx_exporters, "_needs_onnxscript", missing)
+    monkeypatch.setattr(exporters, "_needs_onnxscript", missing)
 
 
 class Doubled(nn.Module):

@@ -15,10 +15,11 @@ from torch import nn
 
 from opscan.errors import ModelError
 from opscan.inventory import Attempt, Inventory, OpCall, Trace
-from opscan.tracing import onnx_exporters, real_model
+from opscan.tracing import real_model
 from opscan.tracing.interface import Recipe, TraceOptions
-from opscan.tracing.onnx_check import compare
-from opscan.tracing.onnx_export import OnnxExportTracer
+from opscan.tracing.onnx import exporters
+from opscan.tracing.onnx.check import compare
+from opscan.tracing.onnx.tracer import OnnxExportTracer
 from opscan.workload import Workload
 
 HERE = Path(__file__).parent
@@ -34,9 +35,9 @@ def older(monkeypatch: pytest.MonkeyPatch) -> None:
     """The exporter that needs nothing besides torch."""
 
     def missing() -> None:
-        raise onnx_exporters.ExporterMissing("it needs onnxscript: pip install 'opscan-npu[onnx]'")
+        raise exporters.ExporterMissing("it needs onnxscript: pip install 'opscan-npu[onnx]'")
 
-    monkeypatch.setattr(onnx_exporters, "_needs_onnxscript", missing)
+    monkeypatch.setattr(exporters, "_needs_onnxscript", missing)
 
 
 class StandIn:

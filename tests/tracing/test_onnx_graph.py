@@ -13,11 +13,11 @@ from onnx import TensorProto, helper
 from onnx_models import convolution, model, node, value, weight
 
 from opscan.inventory import Finding, Inventory, Location, OpCall, TensorSpec
-from opscan.tracing.onnx_file import inventory_of
-from opscan.tracing.onnx_graph import calls_of
-from opscan.tracing.onnx_isolated import Unanswered, isolated
-from opscan.tracing.onnx_metadata import location_of, origin_of
-from opscan.tracing.onnx_types import dtype_of, spec_of_type
+from opscan.tracing.onnx.file import inventory_of
+from opscan.tracing.onnx.graph import calls_of
+from opscan.tracing.onnx.isolated import Unanswered, isolated
+from opscan.tracing.onnx.metadata import location_of, origin_of
+from opscan.tracing.onnx.types import dtype_of, spec_of_type
 
 
 def listed(made: onnx.ModelProto) -> Inventory:

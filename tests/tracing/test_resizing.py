@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from opscan.errors import UsageError
 from opscan.tracing.interface import Recipe
-from opscan.tracing.resizing import Resizing, Symbol, candidates, resized
+from opscan.tracing.sizes.resizing import Resizing, Symbol, candidates, resized
 from opscan.workload import DynamicInput
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from opscan.errors import ModelError
 from opscan.inventory import Attempt, Finding, Inventory, Location, OpCall, TensorSpec, Trace
-from opscan.tracing.resizing import Symbol
+from opscan.tracing.sizes.resizing import Symbol
 from opscan.worker.varying import Sizes, varied
 
 TRACE = Trace("dispatch", "virtual", "2.13.0", False, True, attempts=(Attempt("dispatch", True),))

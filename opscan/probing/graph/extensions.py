@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from opscan.tracing.cuda_extensions.calls import Calls
+from opscan.tracing.cuda.extensions.calls import Calls
 
 
 class CallsOutside(Calls):

@@ -30,12 +30,12 @@ from opscan.probing.rehearsal.shadow import Shadow
 from opscan.probing.rehearsal.sizes import memory_budget
 from opscan.probing.simulator.runtime import SimulatedRuntime
 from opscan.tracing.asked_autocast import autocast_for
-from opscan.tracing.cuda_extensions.answering import Answering
-from opscan.tracing.cuda_extensions.calls import ends_at_extension
+from opscan.tracing.cuda.extensions.answering import Answering
+from opscan.tracing.cuda.extensions.calls import ends_at_extension
+from opscan.tracing.cuda.redirect import redirected
 from opscan.tracing.host import kernels_of_calls
 from opscan.tracing.interface import Recipe, TraceOptions
 from opscan.tracing.process_state import restored
-from opscan.tracing.redirect import redirected
 from opscan.tracing.source import SourceLocator
 from opscan.tracing.trees import move, tensors_in
 from opscan.tracing.user_error import model_error

@@ -16,7 +16,7 @@ from opscan.probing.rehearsal.refusals import has_kernel, in_one_line, is_wrong,
 from opscan.probing.rehearsal.shadow import Expected, Shadow
 from opscan.probing.simulator.events import Copy, Event
 from opscan.tracing.crossing import ON_HOST, strays_among
-from opscan.tracing.cuda import is_cuda
+from opscan.tracing.cuda.names import is_cuda
 from opscan.tracing.recording import RecordingMode
 from opscan.tracing.signature import dtype_name, qualified
 from opscan.tracing.source import SourceLocator

@@ -29,14 +29,14 @@ from opscan.probing.rehearsal.sizes import memory_budget
 from opscan.probing.rehearsal.unseen_kernels import unseen_kernels_told
 from opscan.probing.simulator.runtime import SimulatedRuntime
 from opscan.tracing.asked_autocast import autocast_watched
-from opscan.tracing.cuda_extensions.answering import Answering
-from opscan.tracing.cuda_extensions.calls import ends_at_extension
+from opscan.tracing.cuda.extensions.answering import Answering
+from opscan.tracing.cuda.extensions.calls import ends_at_extension
+from opscan.tracing.cuda.redirect import redirected
 from opscan.tracing.execution import Execution
 from opscan.tracing.host import composite_key, kernels_of_calls
 from opscan.tracing.interface import Recipe, TraceOptions
 from opscan.tracing.process_state import restored
 from opscan.tracing.recording import RecordingMode
-from opscan.tracing.redirect import redirected
 from opscan.tracing.source import SourceLocator
 from opscan.tracing.threads import threads_followed
 from opscan.tracing.trees import move, tensors_in

@@ -1,0 +1,1 @@
+"""What torch_npu does with operators, where stock torch would do otherwise."""

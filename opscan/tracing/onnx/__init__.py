@@ -1,0 +1,1 @@
+"""ONNX: files that are given, and what torch's exporters make of a model."""

@@ -1,0 +1,1 @@
+"""Models at several sizes of their inputs."""
