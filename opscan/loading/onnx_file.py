@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import mmap
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 import onnx
@@ -94,7 +95,9 @@ def _check(model: onnx.ModelProto, name: str) -> None:
         )
     size_in_calls(model, name)
     for function in model.functions:
-        _check_nodes(function.node, f"{name}, function {function.name!r}", None)
+        where = f"{name}, function {function.name!r}"
+        _check_nodes(function.node, where, None)
+        _check_makers(function.node, set(function.input), where)
     _check_graph(model.graph, name, frozenset())
 
 
@@ -105,6 +108,7 @@ def _check_graph(graph: onnx.GraphProto, where: str, outer: frozenset[str] | Non
     names |= {output for node in graph.node for output in node.output}
     known = None if outer is None else outer | names
     _check_nodes(graph.node, where, known)
+    _check_makers(graph.node, {tensor.name for tensor in graph.initializer}, where)
     for value in graph.output:
         if known is not None and value.name not in known:
             raise LoadError(
@@ -124,6 +128,38 @@ def _check_nodes(nodes: Iterable[onnx.NodeProto], where: str, known: frozenset[s
             raise LoadError(f"{place} reads {lost!r}, which nothing makes.", "The file is damaged: export it again.")
         for graph in subgraphs(node):
             _check_graph(graph, f"{where}, node {index} ({node.op_type}), graph {graph.name!r}", known)
+
+
+def _check_makers(nodes: Sequence[onnx.NodeProto], made: set[str], where: str) -> None:
+    """Each value is made once, and not of itself; nodes may stand in any order. ``made``: what no node may make."""
+    makers: dict[str, int] = {}
+    for index, node in enumerate(nodes):
+        for value in filter(None, node.output):
+            if value in made or value in makers:
+                place = f"{where}, node {index} ({node.op_type} {node.name!r})"
+                raise LoadError(
+                    f"{place} makes {value!r}, which something else makes.", "The file is damaged: export it again."
+                )
+            makers[value] = index
+    needs = {index: {makers[value] for value in _read_by(node) if value in makers} for index, node in enumerate(nodes)}
+    try:
+        TopologicalSorter(needs).prepare()
+    except CycleError as error:
+        node = nodes[error.args[1][0]]
+        place = f"{where}, node {error.args[1][0]} ({node.op_type} {node.name!r})"
+        raise LoadError(
+            f"{place} reads what is made of its own result.", "The file is damaged: export it again."
+        ) from None
+
+
+def _read_by(node: onnx.NodeProto) -> set[str]:
+    """The values that a node reads, and its subgraphs from outside of them."""
+    read = set(node.input)
+    for graph in subgraphs(node):
+        inner = {value for each in graph.node for value in _read_by(each)} | {value.name for value in graph.output}
+        own = {value.name for value in graph.input} | {tensor.name for tensor in graph.initializer}
+        read |= inner - own - {value for each in graph.node for value in each.output}
+    return read
 
 
 def subgraphs(node: onnx.NodeProto) -> list[onnx.GraphProto]:

@@ -148,6 +148,29 @@ def test_an_output_that_nothing_makes_is_named(tmp_path: Path) -> None:
     assert "nothing makes the output 'y'" in fails(tmp_path, model(node("Relu", "x", "z")))
 
 
+def test_a_value_that_is_made_of_itself_is_named(tmp_path: Path) -> None:
+    message = fails(tmp_path, model(node("Relu", "y", "y", "own")))
+    assert "node 0 (Relu 'own') reads what is made of its own result" in message
+    around = model(node("Add", "x b", "a"), node("Relu", "a", "b"), node("Relu", "b", "y"))
+    assert "reads what is made of its own result" in fails(tmp_path, around)
+
+
+def test_a_value_that_a_branch_makes_of_itself_is_named(tmp_path: Path) -> None:
+    inner = branch(node("Relu", "y", "inner"), output="inner")
+    made = model(helper.make_node("If", ["x"], ["y"], then_branch=inner, else_branch=inner))
+    assert "reads what is made of its own result" in fails(tmp_path, made)
+
+
+def test_a_value_that_is_made_twice_is_named(tmp_path: Path) -> None:
+    message = fails(tmp_path, model(node("Relu", "x", "y"), node("Abs", "x", "y", "again")))
+    assert "node 1 (Abs 'again') makes 'y', which something else makes" in message
+
+
+def test_nodes_may_stand_in_any_order(tmp_path: Path) -> None:
+    reference = written(tmp_path, model(node("Relu", "a", "y"), node("Abs", "x", "a")))
+    assert len(load_onnx(reference).model.graph.node) == 2
+
+
 def branch(*nodes: onnx.NodeProto, output: str) -> onnx.GraphProto:
     return helper.make_graph(list(nodes), "branch", [], [value(output, None)])
 
