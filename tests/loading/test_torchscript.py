@@ -13,9 +13,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from opscan.errors import LoadError
+from opscan.graphs.script_graph import Unsupported
 from opscan.loading.inputs import parse_input_shape
 from opscan.loading.reference import TorchScriptReference
-from opscan.graphs.script_graph import Unsupported
 from opscan.loading.torchscript import load
 
 # ruff: noqa: SIM108, RUF005 — TorchScript reads these functions as they stand.
