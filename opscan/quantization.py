@@ -1,7 +1,8 @@
 """Quantized tensors and modules on an NPU: which operators take them, and what torch_npu has in their place.
 
 Reviewed by hand. Kernels for quantized tensors: those of the dispatch key ``QuantizedPrivateUse1`` in torch_npu 2.13.0,
-as its own dispatcher told on the simulated runtime. torch_npu's operators for quantized products are in its API reference
+as its own dispatcher told on the simulated runtime. torch_npu's operators for quantized products are in its API
+reference
 (https://www.hiascend.com/document/detail/zh/Pytorch/700/apiref/apilist/ptaoplist_000172.html, ``npu_quant_matmul``;
 ptaoplist_000179.html, ``npu_weight_quant_batchmatmul``); msModelSlim, which makes weights for them, at
 https://msmodelslim.readthedocs.io/.

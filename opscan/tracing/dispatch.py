@@ -29,6 +29,7 @@ from opscan.tracing.adapter.npu_operators import install_operators
 from opscan.tracing.asked_autocast import autocast_watched
 from opscan.tracing.assumptions import ONE_PATH, Assumptions
 from opscan.tracing.autocast import autocasting
+from opscan.tracing.building import inert_initialisers, moved_to
 from opscan.tracing.control_flow import plain_control_flow
 from opscan.tracing.conversion import untied_conversion
 from opscan.tracing.cuda.extensions.answering import Answering
@@ -196,7 +197,7 @@ class _Run:
             raise _ValuesNeeded("the model quantizes its weights")
         self._count(model)
         if isinstance(model, nn.Module):
-            model._apply(self._to_device)
+            model._apply(moved_to(self.device))
         args, kwargs = move((args, kwargs), self._as_input, self.device)
         self.shapes = ", ".join(f"{str(t.dtype)[6:]}{list(t.shape)}" for t in tensors_in((args, kwargs)))
         self.stage = "running"
@@ -216,7 +217,7 @@ class _Run:
             with _disable_current_modes():
                 yield
         else:
-            with _inert_initialisers(), self._as_python():
+            with inert_initialisers(), self._as_python():
                 yield
 
     def quantizes_while_building(self) -> bool:
@@ -235,12 +236,6 @@ class _Run:
     def _count(self, model: Any) -> None:
         if isinstance(model, nn.Module):
             self.parameters = sum(p.numel() for p in model.parameters() if not is_lazy(p))
-
-    def _to_device(self, tensor: torch.Tensor) -> torch.Tensor:
-        moved = tensor.to(self.device)
-        if values.known(moved) is None:
-            values.carry(tensor, moved)
-        return moved
 
     def _as_input(self, tensor: torch.Tensor) -> torch.Tensor:
         """A sample input on the device. What it holds is known, but is data: no constant of the model."""
@@ -275,19 +270,3 @@ class _Run:
             attempts=(Attempt("dispatch", error is None, reason),),
         )
         return Inventory(self.options.reference, self.parameters, trace, calls, findings, kernels_of_calls(calls))
-
-
-@contextmanager
-def _inert_initialisers() -> Iterator[None]:
-    """``torch.nn.init`` does nothing while a model is built: there is no memory to fill, and some of it reads
-    values.
-    """
-    names = [n for n in dir(nn.init) if n.endswith("_") and not n.startswith("_")]
-    originals = {n: getattr(nn.init, n) for n in names}
-    for n in names:
-        setattr(nn.init, n, lambda tensor, *args, **kwargs: tensor)
-    try:
-        yield
-    finally:
-        for n, original in originals.items():
-            setattr(nn.init, n, original)

@@ -13,8 +13,8 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_map
 
-#: Elements. Larger tensors are never carried: position tables and masks of usual lengths fit. Masks may be larger: those
-#: that say which elements of a text's embeddings an image takes are as large as the embeddings.
+#: Elements. Larger tensors are never carried: position tables and masks of usual lengths fit. Masks may be larger:
+#: those that say which elements of a text's embeddings an image takes are as large as the embeddings.
 LIMIT = 1 << 16
 _MASK_LIMIT = 1 << 25
 

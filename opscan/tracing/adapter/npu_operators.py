@@ -1,4 +1,4 @@
-"""Operators of torch_npu's own that models and libraries call by name, as ``torch_npu.npu_geglu`` or in ``torch.ops.npu``.
+"""Operators of torch_npu's own that models and libraries call by name: ``torch_npu.npu_geglu``, ``torch.ops.npu``.
 
 Schemas are those that torch_npu 2.13.0 registers; shapes of results are those of the functions' pages in Ascend's API
 reference for PyTorch. Other operators of the ``npu`` namespace end a trace where they are called.

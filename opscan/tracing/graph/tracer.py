@@ -21,15 +21,15 @@ from torch import nn
 from torch.nn.parameter import is_lazy
 
 from opscan.inventory import Attempt, Finding, Inventory, Trace
-from opscan.tracing import values
 from opscan.tracing.adapter.library import install
 from opscan.tracing.asked_autocast import autocast_watched
 from opscan.tracing.assumptions import Assumptions
 from opscan.tracing.autocast import autocasting
+from opscan.tracing.building import inert_initialisers, moved_to
 from opscan.tracing.conversion import untied_conversion
 from opscan.tracing.cuda.extensions.answering import Answering
 from opscan.tracing.cuda.redirect import redirected
-from opscan.tracing.dispatch import DispatchTracer, _inert_initialisers
+from opscan.tracing.dispatch import DispatchTracer
 from opscan.tracing.graph.answering_mode import AnsweringMode, always_depends_on_data
 from opscan.tracing.graph.aot import capture
 from opscan.tracing.graph.calls import calls_of, outside_of
@@ -131,19 +131,13 @@ class _Run:
     def _build(self) -> tuple[Any, Any, Any]:
         self.progress("building the model")
         with self.fake_mode, self.recorder:
-            with _inert_initialisers():
+            with inert_initialisers():
                 model, args, kwargs = self.recipe.load()
             if isinstance(model, nn.Module):
                 self.parameters = sum(p.numel() for p in model.parameters() if not is_lazy(p))
-                model._apply(self._to_device)
+                model._apply(moved_to(self.device))
             args, kwargs = move((args, kwargs), self._as_input, self.device)
         return model, args, kwargs
-
-    def _to_device(self, tensor: torch.Tensor) -> torch.Tensor:
-        moved = tensor.to(self.device)
-        if values.known(moved) is None:
-            values.carry(tensor, moved)
-        return moved
 
     def _as_input(self, tensor: torch.Tensor) -> torch.Tensor:
         return tensor.detach().to(self.device).requires_grad_(tensor.requires_grad)
