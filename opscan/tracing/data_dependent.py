@@ -129,6 +129,22 @@ def _index(a: Assumptions, w: Witness, func: Any, args: Any, kwargs: Any, inputs
     return func(args[0], indices)
 
 
+def _grouped_mm(a: Assumptions, w: Witness, func: Any, args: Any, kwargs: Any, inputs: list[torch.Tensor]) -> Any:
+    """torch's shape function takes bfloat16 alone, as the CUDA kernel does; that of every other device takes any
+    floating dtype: one ``mm`` a group.
+    """
+    left, right = args[0], args[1]
+    given = dict(zip((p.name for p in func._schema.arguments), args, strict=False)) | kwargs
+    offsets, dtype = given.get("offs"), given.get("out_dtype") or left.dtype
+    floats = left.dtype == right.dtype and left.is_floating_point()
+    if not floats or (left.dim() == 3 == right.dim()) is (offsets is not None):
+        return NotImplemented
+    rows, columns = left.shape[-2], right.shape[-1]
+    groups = {(2, 2): offsets.shape[:1] if offsets is not None else (), (3, 3): left.shape[:1]}
+    shape = (*groups.get((left.dim(), right.dim()), ()), rows, columns)
+    return left.new_empty(shape, dtype=dtype)
+
+
 def _is_mask(index: Any) -> bool:
     return isinstance(index, torch.Tensor) and index.dtype in (torch.bool, torch.uint8)
 
@@ -276,6 +292,7 @@ _SPECIAL: dict[str, Any] = {
     "aten::unique_consecutive": _unique,
     "aten::unique_dim_consecutive": _unique,
     "aten::equal": _equal,
+    "aten::_grouped_mm": _grouped_mm,
     "aten::repeat_interleave": _repeat_interleave,
     "aten::split_with_sizes": _split,
     "aten::bincount": _bincount,

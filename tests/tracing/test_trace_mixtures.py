@@ -107,3 +107,25 @@ def example_inputs():
     )
     assert not traced.failed
     assert traced.times("aten::_local_scalar_dense") == 4
+
+
+def test_a_grouped_product_in_float32_is_one_product_a_group(trace: Trace) -> None:
+    found = trace(
+        """
+        class M(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.weight = nn.Parameter(torch.randn(4, 8, 16))
+
+            def forward(self, x):
+                ends = torch.tensor([2, 4, 6, 8], dtype=torch.int32, device=x.device)
+                return torch._grouped_mm(x, self.weight, offs=ends)
+        """,
+        "8,8",
+        train=True,
+    )
+    forward, *backward = (call for call in found.inventory.calls if call.name == "aten::_grouped_mm")
+    assert forward.outputs[0].shape == (8, 16)
+    assert "aten::mm.out" in {part.name for part in forward.parts}
+    assert (4, 8, 16) in {call.outputs[0].shape for call in backward}
+    assert found.complete
