@@ -17,7 +17,7 @@ from typing import Any
 import torch
 import torch._dynamo.convert_frame
 
-from opscan.probing.graph.nodes import frames
+from opscan.probing.graph.places import frames
 from opscan.tracing.patches import Patches
 from opscan.tracing.source import SourceLocator
 

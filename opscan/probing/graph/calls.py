@@ -9,7 +9,8 @@ from dataclasses import replace
 from opscan.inventory import Observed, OpCall
 from opscan.probing.graph.conversion import ConvertedGraph
 from opscan.probing.graph.emitted import EmittedOperators
-from opscan.probing.graph.nodes import Places, inputs_of, operator_name, specs_of
+from opscan.probing.graph.places import Places
+from opscan.tracing.graph.nodes import inputs_of, operator_name, specs_of
 
 
 def calls_of(graphs: Iterable[ConvertedGraph], places: Places) -> tuple[OpCall, ...]:

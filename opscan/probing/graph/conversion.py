@@ -17,8 +17,8 @@ from torch.utils._pytree import tree_leaves
 
 from opscan.inventory import Dim, Phase
 from opscan.matrix.torchair_table import NO_CONVERTER, WITH_CALLBACK
-from opscan.probing.graph.nodes import shape_of
 from opscan.probing.graph.running import Compute, Runner
+from opscan.tracing.graph.nodes import shape_of
 from opscan.tracing.patches import Patches
 
 

@@ -22,7 +22,7 @@ from opscan.probing.graph.calls import calls_of
 from opscan.probing.graph.conversion import Conversions, ConvertedGraph
 from opscan.probing.graph.extensions import CallsOutside
 from opscan.probing.graph.inert_core import import_torchair
-from opscan.probing.graph.nodes import Places, is_symbolic
+from opscan.probing.graph.places import Places
 from opscan.probing.graph.running import Compute
 from opscan.probing.rehearsal.construction import Construction
 from opscan.probing.rehearsal.knowledge import Knowledge
@@ -33,6 +33,7 @@ from opscan.tracing.asked_autocast import autocast_for
 from opscan.tracing.cuda.extensions.answering import Answering
 from opscan.tracing.cuda.extensions.calls import ends_at_extension
 from opscan.tracing.cuda.redirect import redirected
+from opscan.tracing.graph.nodes import is_symbolic
 from opscan.tracing.host import kernels_of_calls
 from opscan.tracing.interface import Recipe, TraceOptions
 from opscan.tracing.process_state import restored

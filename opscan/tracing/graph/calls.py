@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any
 
 import torch
 from torch.fx.node import map_arg
-from torch.utils._pytree import tree_leaves
 
-from opscan.inventory import Dim, OpCall, TensorSpec
+from opscan.inventory import OpCall
 from opscan.tracing.graph.emission import emitted_arguments, is_emitted
 from opscan.tracing.graph.marks import mark_of
-from opscan.tracing.signature import arguments, dtype_name, qualified
+from opscan.tracing.graph.nodes import inputs_of, operator_name, specs_of, value_of
 
 
 def calls_of(graphs: Iterable[torch.fx.GraphModule]) -> tuple[OpCall, ...]:
@@ -39,45 +37,17 @@ def _call(node: torch.fx.Node, graph: torch.fx.GraphModule) -> OpCall | None:
     if not name:
         return None
     mark = mark_of(node)
-    outputs = _specs(node.meta.get("val"))
+    outputs = specs_of(node.meta.get("val"))
     if is_emitted(node):
         inputs, name, attributes = emitted_arguments(node)
-        given = map_arg(inputs, lambda n: _value(n, graph))
-        return OpCall(name, mark.phase, _specs(given), outputs, attributes, mark.location)
-    args, kwargs = map_arg((node.args, dict(node.kwargs)), lambda n: _value(n, graph))
-    if not isinstance(node.target, torch._ops.OpOverload):
-        return OpCall(name, mark.phase, _specs((args, kwargs)), outputs, location=mark.location)
-    parameters, attributes = arguments(node.target, args, kwargs)
-    return OpCall(name, mark.phase, _specs((args, kwargs)), outputs, attributes, mark.location, parameters=parameters)
+        given = map_arg(inputs, lambda n: value_of(n, graph))
+        return OpCall(name, mark.phase, specs_of(given), outputs, attributes, mark.location)
+    specs, parameters, attributes = inputs_of(node, graph)
+    return OpCall(name, mark.phase, specs, outputs, attributes, mark.location, parameters=parameters)
 
 
 def _name(node: torch.fx.Node) -> str:
     """Empty for what is no operator: taking one of several results, arithmetic on sizes."""
-    target: Any = node.target
     if node.op != "call_function":
         return ""
-    if is_emitted(node):
-        return str(node.args[2])
-    if isinstance(target, torch._ops.OpOverload):
-        return qualified(target)
-    if isinstance(target, torch._ops.HigherOrderOperator):
-        return f"higher_order::{target.name()}"
-    return ""
-
-
-def _value(node: torch.fx.Node, graph: torch.fx.GraphModule) -> Any:
-    if "val" in node.meta or node.op != "get_attr":
-        return node.meta.get("val")
-    value: Any = graph
-    for part in str(node.target).split("."):
-        value = getattr(value, part, None)
-    return value
-
-
-def _specs(value: Any) -> tuple[TensorSpec, ...]:
-    leaves = (leaf for leaf in tree_leaves(value) if isinstance(leaf, torch.Tensor))
-    return tuple(TensorSpec(dtype_name(t.dtype), _shape(t)) for t in leaves)
-
-
-def _shape(tensor: torch.Tensor) -> tuple[Dim, ...]:
-    return tuple(size if isinstance(size, int) else str(size) for size in tensor.size())
+    return str(node.args[2]) if is_emitted(node) else operator_name(node)
