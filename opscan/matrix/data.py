@@ -48,11 +48,6 @@ def is_there(path: Path) -> bool:
     return True
 
 
-def reports_dir() -> Path:
-    """The folder ``reports/`` of the checkout or of the installed package."""
-    return _data_dir("reports")
-
-
 def _data_dir(name: str) -> Path:
     for candidate in (_PACKAGE / name, _PACKAGE.parent / name):
         if candidate.is_dir():

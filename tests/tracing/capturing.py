@@ -82,3 +82,11 @@ ARGUMENTS = """
         one = torch.ones(2)
         return (one,), {"past": ((one, one),), "flag": True, "a": one, "b": one}
 """
+
+
+def assert_alike(captured: Traced, run: Traced, train: bool) -> None:
+    """What is captured is all that eager mode runs, at its lines and in its modules."""
+    assert captured.complete
+    for phase in ("forward", "backward") if train else ("forward",):
+        assert places(captured, phase) == places(run, phase)
+    assert captured.inventory.parameters == run.inventory.parameters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from pathlib import Path
 
 from packaging.version import Version
@@ -63,11 +63,3 @@ def qualified_name(op: str) -> str:
     """
     library, _, rest = op.partition(".")
     return f"{library}::{rest.removesuffix('.default')}"
-
-
-def by_status(ops: Mapping[str, Converter]) -> dict[str, int]:
-    """How many operators have each status."""
-    found: dict[str, int] = {}
-    for converter in ops.values():
-        found[converter.status] = found.get(converter.status, 0) + 1
-    return found

@@ -10,7 +10,7 @@ import torch
 from torch import Generator, Tensor
 
 from opscan.inventory import TensorSpec
-from opscan.probing.samples.binding import Bound, Specs
+from opscan.probing.samples.binding import Bound
 from opscan.probing.samples.interface import Unsampled
 from opscan.probing.samples.kinds import Kind, draw_tensor, dtype_of
 
@@ -98,7 +98,3 @@ class Draft:
 
 #: Replaces what was drawn for parameters that depend on each other. Raises Unsampled.
 Fill = Callable[[Draft], None]
-
-
-def is_list(specs: Specs) -> bool:
-    return not isinstance(specs, TensorSpec)
