@@ -2,13 +2,14 @@
 """How many models of each kind lead to an inventory, and why the others do not.
 
     python benchmarks/zoo.py [SECTION ...] [--results FILE] [--python INTERPRETER] [--only REGEX] [--again REGEX]
-                             [--jobs 2] [--seconds 90] [--gigabytes 10] [--check-cpu] [--onnx FILE|FOLDER|WHEEL ...]
+                             [--jobs 2] [--seconds 90] [--gigabytes 12] [--check-cpu] [--onnx FILE|FOLDER|WHEEL ...]
     python benchmarks/zoo.py --write docs/zoo.md
 
-Sections: torchvision, timm, transformers, diffusers, segmentation, onnx-cases, onnx-files; all of them without. Each
-model is scanned as ``opscan REF`` scans it, on the virtual device, in a process that is shared until one outlasts its
-time. The results file is appended to: a sweep goes on where it ended, ``--again`` repeats what matches by name, outcome
-or reason. With ``--check-cpu`` a model without an inventory is run on the CPU as well, without the tracer.
+Sections: torchvision, timm, transformers-4, transformers-5, diffusers, segmentation, onnx-cases, onnx-files; all of
+them without, as far as the interpreter has the libraries. Each model is scanned as ``opscan REF`` scans it, on the
+virtual device, in a process that is shared until one outlasts its time. The results file is appended to: a sweep goes
+on where it ended, ``--again`` repeats what matches by name, outcome or reason. With ``--check-cpu`` a model without an
+inventory is run on the CPU as well, without the tracer.
 
 ``INTERPRETER`` is one that has torch and the libraries; opscan itself needs none of them here. Wheels with ``.onnx``
 files are, for instance, those of rapidocr-onnxruntime, silero-vad and magika (``pip download --no-deps``).
@@ -69,7 +70,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--again", type=re.compile, help="repeat those whose name, outcome, kind or reason matches")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=90, help="of the processor's time, a model")
-    parser.add_argument("--gigabytes", type=float, default=10, help="address space of a process")
+    parser.add_argument("--gigabytes", type=float, default=12, help="address space of a process")
     parser.add_argument("--check-cpu", action="store_true", help="run what has no inventory without the tracer as well")
     parser.add_argument("--onnx", type=Path, nargs="*", default=[], help="files, folders or wheels for onnx-files")
     parser.add_argument("--write", type=Path, help="write the page from the results and scan nothing")

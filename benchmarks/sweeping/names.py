@@ -20,7 +20,7 @@ import msgspec
 from opscan.loading.factory_arguments import Argument
 from opscan.loading.reference import ConfigurationReference, ImportedReference, LibraryReference
 from sweeping.diffusion import CONFIGURATIONS
-from sweeping.records import Model
+from sweeping.records import Model, Section
 
 #: Of timm's more than a thousand.
 _OF_TIMM = 300
@@ -59,6 +59,7 @@ def spread(families: dict[str, list[str]], count: int) -> Iterable[str]:
 
 def transformers() -> Iterator[Model]:
     """Every configuration class that makes one from its defaults."""
+    section: Section = "transformers-4" if importlib.metadata.version("transformers") < "5" else "transformers-5"
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING, CONFIG_MAPPING_NAMES
 
     for kind in sorted(CONFIG_MAPPING_NAMES):
@@ -71,7 +72,7 @@ def transformers() -> Iterator[Model]:
             continue
         file = f"transformers/{kind}/config.json"
         text = msgspec.json.encode({"model_type": kind}).decode()
-        yield Model("transformers", kind, ConfigurationReference(file), files={file: text})
+        yield Model(section, kind, ConfigurationReference(file), files={file: text})
 
 
 def diffusers() -> Iterator[Model]:
@@ -95,7 +96,8 @@ def segmentation() -> Iterator[Model]:
 _LISTS: dict[str, tuple[str, Callable[[], Iterator[Model]]]] = {
     "torchvision": ("torchvision", torchvision),
     "timm": ("timm", timm),
-    "transformers": ("transformers", transformers),
+    "transformers-4": ("transformers", transformers),
+    "transformers-5": ("transformers", transformers),
     "diffusers": ("diffusers", diffusers),
     "segmentation": ("segmentation_models_pytorch", segmentation),
 }
@@ -114,6 +116,8 @@ def main() -> None:
             continue
         release = f"{package} {importlib.metadata.version(package)}"
         for model in listed():
+            if model.section != section:  # the other line of releases is installed
+                continue
             model = msgspec.structs.replace(model, release=release)
             sys.stdout.buffer.write(msgspec.json.encode(model) + b"\n")
 

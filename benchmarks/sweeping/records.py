@@ -9,13 +9,26 @@ from typing import Literal
 import msgspec
 
 from opscan.loading.reference import Reference
+from sweeping.defaults import LACKING
 
-Section = Literal["torchvision", "timm", "transformers", "diffusers", "segmentation", "onnx-cases", "onnx-files"]
+Section = Literal[
+    "torchvision", "timm", "transformers-4", "transformers-5", "diffusers", "segmentation", "onnx-cases", "onnx-files"
+]  # fmt: skip
 
 #: ``whole``: every operator of the run; ``assumed``: the run went to its end, and answers that depend on data were
 #: assumed on the way; ``part``: the trace ended early. ``error``: a message; ``time``: killed at the limit; ``crash``:
 #: the process ended by itself.
 Outcome = Literal["whole", "assumed", "part", "error", "time", "crash"]
+
+
+#: What opscan says where there is no model that could run, and what that means.
+_NO_MODEL = {
+    "transformers builds no model from": "the defaults make no model",
+    "needs a library that is missing": "a library is missing",
+    "needs configurations of the model's parts": "the configuration needs those of its parts",
+    "has no forward: its parts": "no forward: its parts run in generate()",
+    "has no model of type": "a part of another model, without a class of its own",
+}
 
 
 class Model(msgspec.Struct, frozen=True):
@@ -55,9 +68,12 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.outcome in ("whole", "assumed", "part")
 
     @property
-    def runs_plainly(self) -> bool:
-        """Whether the model is known to run, or might: nothing was found against it."""
-        return self.has_inventory or self.plain in ("", "cpu", "meta")
+    def ruled_out(self) -> str:
+        """Why there is no model to run in the library's defaults; empty where there is one, or might be."""
+        if self.has_inventory:
+            return ""
+        found = next((what for mark, what in _NO_MODEL.items() if mark in self.reason), "")
+        return found or (LACKING.get(self.name, "") if self.section == "transformers-4" else "")
 
 
 class Results:
