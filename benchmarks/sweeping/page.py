@@ -15,7 +15,7 @@ _WHAT = {
     "torchvision": "Every model of torchvision: classification, segmentation, detection, video, optical flow",
     "timm": "300 models of timm, spread over its families",
     "transformers-4": "Every configuration class of transformers 4 that makes one from its defaults",
-    "transformers-5": "Every configuration class of transformers 5 that makes one from its defaults, and those of parts",
+    "transformers-5": "Every configuration class of transformers 5 that makes one from its defaults, also of parts",
     "diffusers": "Architectures of diffusers",
     "segmentation": "Every architecture of segmentation_models_pytorch",
     "onnx-cases": "The node cases of onnx's own backend tests",
