@@ -35,13 +35,17 @@ def create_model(name, pretrained, width=2):
 
 @pytest.fixture
 def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder of small libraries in place of the real ones, which come back afterwards."""
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
-    held = {n: m for n, m in sys.modules.items() if n.partition(".")[0] == "timm"}
-    for name in held:
-        del sys.modules[name]
+
+    def of_libraries() -> list[str]:
+        return [name for name in sys.modules if name.partition(".")[0] in ("timm", "torchvision")]
+
+    held = {name: sys.modules.pop(name) for name in of_libraries()}
     (tmp_path / "timm.py").write_text(TIMM)
     yield tmp_path
-    sys.modules.pop("timm", None)
+    for name in of_libraries():
+        del sys.modules[name]
     sys.modules.update(held)
 
 
@@ -66,19 +70,11 @@ def get_model_weights(name):
 """
 
 
-def test_weights_may_be_for_larger_images_than_the_model_is_built_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    held = {n: m for n, m in sys.modules.items() if n.partition(".")[0] == "torchvision"}
-    for name in held:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
-    (tmp_path / "torchvision").mkdir()
-    (tmp_path / "torchvision" / "__init__.py").write_text("")
-    (tmp_path / "torchvision" / "models.py").write_text(TORCHVISION)
+def test_weights_may_be_for_larger_images_than_the_model_is_built_for(stand_in: Path) -> None:
+    (stand_in / "torchvision").mkdir()
+    (stand_in / "torchvision" / "__init__.py").write_text("")
+    (stand_in / "torchvision" / "models.py").write_text(TORCHVISION)
     model = load(LibraryReference("torchvision", "vit_large"), (), train=False)
-    for name in ("torchvision", "torchvision.models"):
-        monkeypatch.delitem(sys.modules, name)
     assert model.args[0].shape == (1, 3, 224, 224)
 
 
