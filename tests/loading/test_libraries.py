@@ -144,11 +144,14 @@ def configured(folder: Path, trust: bool = False, **values: object) -> LoadedMod
 
 
 @pytest.fixture
-def without_torch_npu(monkeypatch: pytest.MonkeyPatch) -> None:
+def without_torch_npu(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """transformers imports an installed torch_npu, which does not import without CANN."""
     ensure_importable()
     monkeypatch.setattr(sys, "meta_path", sys.meta_path[:])
     shield_from_torch_npu("2.13.0")
+    yield
+    for name in [n for n in sys.modules if n.partition(".")[0] == "torch_npu"]:
+        del sys.modules[name]
 
 
 @needs_transformers

@@ -69,7 +69,7 @@ def test_detector_takes_the_real_path(command):
     assert result["trace"]["values"] == "computed"
     rounds = next(op["count"] for op in result["ops"] if op["name"] == "aten::maximum")
     assert 10 < rounds <= 100  # of suppression: one for each box that is kept
-    assert {f["rule"] for f in result["findings"]} == {"OPS603"}
+    assert {"OPS603", "OPS664", "OPS666"} == {f["rule"] for f in result["findings"]}
     assert set(verdicts(result).values()) == {"supported", "slow"}
 
 
