@@ -172,8 +172,9 @@ def _width(model: Any) -> int:
 
 def _rows(features: Any) -> tuple[int, int]:
     """How many features there are, and how many numbers each has: in one tensor, or in one for each image. What stands
-    behind a list of them is of inner layers.
+    behind a list of them is of inner layers; transformers 5 keeps them as ``pooler_output``.
     """
+    features = getattr(features, "pooler_output", features)
     if isinstance(features, torch.Tensor):
         width = features.shape[-1]
         return features.numel() // width, width

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -66,6 +67,17 @@ def test_every_feature_of_an_image_has_a_place_in_the_text() -> None:
     assert (made["input_ids"] == 5).sum() == 4
     assert not notes
     assert Seeing()(**made) is not None
+
+
+def test_features_may_be_the_pooled_output_of_the_vision_tower() -> None:
+    class Pooled(Seeing):
+        def get_image_features(self, pixel_values: torch.Tensor, select: str) -> Any:
+            features = super().get_image_features(pixel_values, select)
+            return SimpleNamespace(last_hidden_state=torch.zeros(1, 9, 6), pooler_output=features)
+
+    made, notes = inputs_for(Pooled(select="all"))
+    assert (made["input_ids"] == 5).sum() == 4
+    assert not notes
 
 
 def test_features_that_do_not_fit_the_text_are_left_out_and_told() -> None:
