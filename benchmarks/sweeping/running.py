@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import threading
@@ -74,7 +75,9 @@ class Runner:
         return msgspec.structs.replace(record, seconds=round(max(took, 0.0), 1), release=model.release)
 
     def _in_short(self, text: str) -> str:
-        return " ".join(text.replace(f"{self.folder}{os.sep}", "").split())[:300]
+        """In one line, without the paths of the machine that it ran on."""
+        text = re.sub(r"[^\s'\"]*/site-packages/", "", text.replace(f"{self.folder}{os.sep}", ""))
+        return " ".join(text.split())[:300]
 
     def _plainly(self, model: Model) -> str:
         script = Path(__file__).with_name("plain.py")
