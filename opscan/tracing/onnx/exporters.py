@@ -72,8 +72,9 @@ def dynamo_without_weights(
     for value in program.model.graph.initializers.values():
         data = value.const_value
         if data is not None:
+            shape: Any = data.shape
             value.const_value = onnx_ir.ExternalTensor(
-                "weights", 0, 0, data.dtype, shape=data.shape, name=value.name or "", base_dir="."
+                "weights", 0, 0, data.dtype, shape=shape, name=value.name or "", base_dir="."
             )
     return Exported(onnx_ir.to_proto(program.model))
 
