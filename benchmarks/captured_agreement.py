@@ -12,15 +12,15 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 import time
-import traceback
 from collections import Counter, defaultdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import agreement_models
+from forked import in_child
 
 TARGET = ("2.13.0", "9.1.0", "ascend910b", "graph")
 
@@ -39,7 +39,7 @@ def main() -> None:
     load()
     for name in names:
         if name not in table:
-            table[name] = in_child(name, arguments.train)
+            table[name] = in_child(partial(captured, name, arguments.train))
             print(line(name, table[name], rehearsed[name]), flush=True)
             if arguments.json:
                 arguments.json.write_text(json.dumps(table, indent=0))
@@ -56,28 +56,6 @@ def load() -> None:
     shield_from_torch_npu(TARGET[0])
     torch.set_num_threads(1)
     agreement_models.import_libraries()
-
-
-def in_child(name: str, train: bool) -> dict[str, Any]:
-    read, write = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(read)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        os.dup2(1, 2)
-        try:
-            answer = captured(name, train)
-        except BaseException as error:
-            at = traceback.extract_tb(error.__traceback__)[-1]
-            answer = {"error": f"{type(error).__name__}: {error} ({Path(at.filename).name}:{at.lineno})"[:400]}
-        with os.fdopen(write, "w") as pipe:
-            json.dump(answer, pipe)
-        os._exit(0)
-    os.close(write)
-    with os.fdopen(read) as pipe:
-        text = pipe.read()
-    os.waitpid(child, 0)
-    return json.loads(text) if text else {"error": "the process died"}
 
 
 def captured(name: str, train: bool) -> dict[str, Any]:
