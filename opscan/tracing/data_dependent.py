@@ -18,6 +18,7 @@ from torch._subclasses.fake_tensor import (
 
 from opscan.tracing import values
 from opscan.tracing.assumptions import Assumptions, Witness
+from opscan.tracing.signature import by_name
 from opscan.tracing.stand_in import run_on_cpu
 
 #: What an operator raises on fake tensors where only a real run could tell its result.
@@ -134,7 +135,7 @@ def _grouped_mm(a: Assumptions, w: Witness, func: Any, args: Any, kwargs: Any, i
     floating dtype: one ``mm`` a group.
     """
     left, right = args[0], args[1]
-    given = dict(zip((p.name for p in func._schema.arguments), args, strict=False)) | kwargs
+    given = by_name(func, args, kwargs)
     offsets, dtype = given.get("offs"), given.get("out_dtype") or left.dtype
     floats = left.dtype == right.dtype and left.is_floating_point()
     if not floats or (left.dim() == 3 == right.dim()) is (offsets is not None):
@@ -152,8 +153,7 @@ def _is_mask(index: Any) -> bool:
 def _unique(a: Assumptions, w: Witness, func: Any, args: Any, kwargs: Any, inputs: list[torch.Tensor]) -> Any:
     """``_unique2``, ``unique_dim``, ``unique_consecutive``, ``unique_dim_consecutive``: (values, inverse, counts)."""
     tensor = inputs[0]
-    given = {p.name: p.default_value for p in func._schema.arguments}
-    given.update({p.name: v for p, v in zip(func._schema.arguments, args, strict=False)}, **kwargs)
+    given = by_name(func, args, kwargs)
     dim = given.get("dim")
     total = tensor.numel() if dim is None else tensor.shape[dim]
     held = values.known(tensor)

@@ -21,6 +21,13 @@ def qualified(func: Any) -> str:
     return f"{name}.{overload}" if overload else name
 
 
+def by_name(func: Any, args: Any, kwargs: Any) -> dict[str, Any]:
+    """The values of an operator's parameters, defaults among them, by name."""
+    parameters = func._schema.arguments
+    defaults = {p.name: p.default_value for p in parameters if p.has_default_value()}
+    return {**defaults, **dict(zip((p.name for p in parameters), args, strict=False)), **kwargs}
+
+
 _NAMES: dict[torch.dtype, str] = {}
 
 

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from opscan.probing.comparison.contracts import Arguments
 from opscan.probing.rehearsal.references import REFERENCES
+from opscan.tracing.signature import by_name
 
 #: None stands for a result that serves the implementation alone.
 Results = tuple[Tensor | None, ...]
@@ -29,7 +30,7 @@ def stand_in(operator: Any) -> Callable[[Arguments], Results | None] | None:
         return None
 
     def compute(arguments: Arguments) -> Results | None:
-        named = _named(operator, arguments)
+        named = by_name(operator, *arguments)
         if float(named.get("keep_prob", 1.0)) < 1.0:
             return None  # it drops elements at random
         results = formula(named)
@@ -40,13 +41,6 @@ def stand_in(operator: Any) -> Callable[[Arguments], Results | None] | None:
 
 #: Of torch's own, those without a kernel for dense tensors on the CPU.
 _NO_KERNEL = frozenset({"aten::matmul_backward"})
-
-
-def _named(operator: Any, given: Arguments) -> dict[str, Any]:
-    args, kwargs = given
-    parameters = operator._schema.arguments
-    defaults = {p.name: p.default_value for p in parameters if p.has_default_value()}
-    return {**defaults, **dict(zip((p.name for p in parameters), args, strict=False)), **kwargs}
 
 
 def _asked_for(named: dict[str, Any], results: Results) -> Results:
