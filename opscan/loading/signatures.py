@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+
 #: What people expect of a suffix, for messages.
 SUFFIXES = {
     ".pt": "a PyTorch checkpoint, a TorchScript archive or an exported program",
@@ -51,8 +53,10 @@ def is_onnx(head: bytes) -> bool:
 
 
 def shown(head: bytes) -> str:
-    """The first bytes, as text where they are text."""
+    """The first bytes, as text where they are text, in any script: its last character may be cut off."""
     first = head[:16]
-    if all(32 <= byte < 127 or byte in (9, 10, 13) for byte in first):
-        return repr(first.decode("ascii"))
-    return first.hex(" ")
+    try:
+        text = codecs.getincrementaldecoder("utf-8")().decode(first)
+    except UnicodeDecodeError:
+        return first.hex(" ")
+    return repr(text) if all(c.isprintable() or c in "\t\n\r" for c in text) else first.hex(" ")

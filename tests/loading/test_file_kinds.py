@@ -129,6 +129,8 @@ def test_safetensors(tmp_path: Path) -> None:
         (b'{"a": 1}', "no configuration"),
         (b"\xde\xad\xbe\xef", "it begins with de ad be ef"),
         (b"plain text", "it begins with 'plain text'"),
+        ("# opscan\n\n[中文".encode(), "it begins with '# opscan\\n\\n[中'"),
+        (b"plain\x00text", "it begins with 70 6c 61 69 6e 00 74 65 78 74"),
     ],
 )
 def test_files_of_other_kinds(tmp_path: Path, head: bytes, says: str) -> None:
